@@ -1,0 +1,98 @@
+// The one catalogue of errors a caller can see: code, kind and the sentence docs print. HTTP statuses live in
+// http/error-reply.ts alone. Codes are never renamed.
+
+/** `type` of the wire body, in the words of the chat format. */
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'rate_limit_error'
+  | 'insufficient_quota'
+  | 'upstream_error'
+  | 'server_error';
+
+interface ErrorEntry {
+  readonly type: ErrorType;
+  /** When it happens, for `docs/errors.md` and OpenAPI. */
+  readonly when: string;
+}
+
+export const errorCatalogue = {
+  invalid_request: { type: 'invalid_request_error', when: 'The request is malformed; `param` names the field.' },
+  context_length_exceeded: {
+    type: 'invalid_request_error',
+    when: 'More tokens than the model takes. Nothing is ever cut silently.',
+  },
+  model_type_mismatch: { type: 'invalid_request_error', when: 'The model works on another endpoint.' },
+  invalid_api_key: { type: 'authentication_error', when: 'The key is missing, malformed, unknown, expired or revoked.' },
+  insufficient_quota: { type: 'insufficient_quota', when: "The key's budget is spent." },
+  model_not_allowed: { type: 'permission_error', when: 'The key may not use this model.' },
+  model_not_found: { type: 'not_found_error', when: 'No such model.' },
+  not_found: { type: 'not_found_error', when: 'No such route, or the method is not one it takes.' },
+  request_timeout: { type: 'invalid_request_error', when: 'The client took too long to send its request.' },
+  request_too_large: { type: 'invalid_request_error', when: 'The body is over the limit.' },
+  rate_limit_exceeded: { type: 'rate_limit_error', when: 'Too many requests or tokens for this key.' },
+  upstream_error: { type: 'upstream_error', when: 'The upstream failed or broke off.' },
+  upstream_timeout: { type: 'upstream_error', when: 'The upstream took too long.' },
+  overloaded: {
+    type: 'server_error',
+    when: 'The queue is full, the deadline cannot be met, or the server is loading or stopping. `Retry-After` says when to come back.',
+  },
+  internal_error: { type: 'server_error', when: 'A fault of the server; the log has the request id.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+export interface AppErrorOptions {
+  /** Field of the request, by position, never by a caller's text: `questions[2].type`. */
+  readonly param?: string;
+  /** When the same request may succeed, in milliseconds from now. */
+  readonly retryAfterMs?: number;
+  /** Message holds text of the caller (a question's name): it is sent, but never logged. */
+  readonly quotesCaller?: boolean;
+  readonly cause?: unknown;
+}
+
+/** Every expected failure. Anything else that is thrown is an `internal_error`. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly param: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly quotesCaller: boolean;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.param = options.param;
+    this.retryAfterMs = options.retryAfterMs;
+    this.quotesCaller = options.quotesCaller ?? false;
+  }
+}
+
+/** An `AppError` as it crosses threads: structured clone keeps neither class nor extra fields. */
+export interface ErrorRecord {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param?: string;
+  readonly retryAfterMs?: number;
+}
+
+/** @returns the record of an `AppError`; of anything else an `internal_error` that keeps only the message. */
+export function toErrorRecord(error: unknown): ErrorRecord {
+  if (!(error instanceof AppError)) {
+    return { code: 'internal_error', message: error instanceof Error ? error.message : String(error) };
+  }
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.param === undefined ? {} : { param: error.param }),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: error.retryAfterMs }),
+  };
+}
+
+export function fromErrorRecord(record: ErrorRecord): AppError {
+  const { code, message, ...options } = record;
+  return new AppError(code, message, options);
+}

@@ -1,0 +1,78 @@
+// The engine's facade: the only face of local inference that services see. Implemented by LocalEngine; tests of the
+// HTTP layer hand in their own.
+
+import type { Answer } from '../domain/answer.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import type { Question } from '../domain/question.ts';
+import type { JobTimings } from '../domain/usage.ts';
+
+/** Who waits for a job. A caller that leaves before dispatch is dropped; after dispatch the work runs to its end. */
+export interface Caller {
+  /** The queue shares workers fairly between keys. */
+  readonly keyId: string;
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+export interface DecideJob {
+  readonly modelId: string;
+  readonly state: string;
+  /** At least one. */
+  readonly questions: readonly Question[];
+}
+
+export interface DecideResult {
+  /** `[questions]`, in the order of the job. */
+  readonly answers: readonly Answer[];
+  readonly inputTokens: number;
+  readonly timings: JobTimings;
+}
+
+/** One input of an embedding call: text, or ids of the model's own tokenizer. */
+export type EmbedInput = string | readonly number[];
+
+export interface EmbedJob {
+  readonly modelId: string;
+  /** 1 to 2,048. */
+  readonly inputs: readonly EmbedInput[];
+  /** 1 to the model's own number; fewer are cut off the end and normalised again. */
+  readonly dimensions: number | undefined;
+  /** base64 is encoded in the worker: little-endian float32. */
+  readonly encoding: 'float' | 'base64';
+}
+
+export interface EmbedResult {
+  /** `[inputs]`, in the order of the job; Float32Array `[dimensions]` or base64 text, as asked. */
+  readonly embeddings: readonly (Float32Array | string)[];
+  readonly inputTokens: number;
+  readonly timings: JobTimings;
+}
+
+export type EngineState = 'loading' | 'ready' | 'draining' | 'unresponsive';
+
+/** Numbers for `/metrics` and `/readyz`, read at scrape time. */
+export interface EngineStatus {
+  readonly state: EngineState;
+  readonly queuedJobs: number;
+  /** Estimated worker time of all queued jobs. */
+  readonly queuedCostMs: number;
+  readonly busyWorkers: number;
+  readonly workers: number;
+  readonly threadsPerWorker: number;
+  /** Execution provider in use: `cpu`, `cuda`, … */
+  readonly device: string;
+}
+
+/**
+ * Errors of both jobs: `context_length_exceeded`, `overloaded` (with `retryAfterMs`), `internal_error`. A job whose
+ * caller left before dispatch rejects with the signal's reason.
+ */
+export interface Engine {
+  decide(job: DecideJob, caller: Caller): Promise<DecideResult>;
+  embed(job: EmbedJob, caller: Caller): Promise<EmbedResult>;
+  /** Cards of the local models, known before they are loaded. */
+  readonly models: readonly ModelCard[];
+  status(): EngineStatus;
+  /** Refuses new jobs, finishes accepted ones, then ends the workers. */
+  drain(): Promise<void>;
+}

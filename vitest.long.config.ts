@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+// Heavy, seeded proofs: minutes to hours, one file at a time, never part of `npm test`.
+export default defineConfig({
+  test: {
+    include: ['test/long/**/*.test.ts'],
+    testTimeout: 3_600_000,
+    hookTimeout: 600_000,
+    fileParallelism: false,
+  },
+});
