@@ -25,7 +25,10 @@ export const errorCatalogue = {
     when: 'More tokens than the model takes. Nothing is ever cut silently.',
   },
   model_type_mismatch: { type: 'invalid_request_error', when: 'The model works on another endpoint.' },
-  invalid_api_key: { type: 'authentication_error', when: 'The key is missing, malformed, unknown, expired or revoked.' },
+  invalid_api_key: {
+    type: 'authentication_error',
+    when: 'The key is missing, malformed, unknown, expired or revoked.',
+  },
   insufficient_quota: { type: 'insufficient_quota', when: "The key's budget is spent." },
   model_not_allowed: { type: 'permission_error', when: 'The key may not use this model.' },
   model_not_found: { type: 'not_found_error', when: 'No such model.' },
