@@ -1,0 +1,124 @@
+// The layer rules of ARCHITECTURE.md as data. test/architecture.test.ts runs them; nothing else reads this file.
+
+import type { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser';
+
+/** Folder of `src/` → the regular expressions of what else in `src/` its files may import. */
+const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  config: [],
+  domain: [],
+  runtime: ['domain/'],
+  storage: ['domain/'],
+  upstream: ['domain/'],
+  observability: ['domain/'],
+  engine: ['runtime/', 'domain/'],
+  services: ['engine/engine[.]ts$', 'storage/stores[.]ts$', 'upstream/chat-upstream[.]ts$', 'domain/'],
+  http: ['services/', 'domain/'],
+  cli: ['services/', 'domain/'],
+};
+
+export const LAYERS = Object.keys(ALLOWED_IMPORTS);
+
+/** Files beside the layers: they may import anything, and only each other may import them. */
+const COMPOSITION_FILES = '^src/(app|main)[.]ts$|^src/launch[.]js$';
+
+const layerRules: IForbiddenRuleType[] = Object.entries(ALLOWED_IMPORTS).map(([layer, allowed]) => ({
+  name: `layer-${layer}`,
+  severity: 'error',
+  comment: `src/${layer} may import ${allowed.join(', ') || 'nothing'} of ours besides itself.`,
+  from: { path: `^src/${layer}/` },
+  to: { path: '^src/', pathNot: [layer, ...allowed].map((name, index) => `^src/${name}${index === 0 ? '/' : ''}`) },
+}));
+
+const importerRules: IForbiddenRuleType[] = [
+  {
+    name: 'onnxruntime-only-in-session',
+    severity: 'error',
+    comment: 'One file knows the session API and its hazards.',
+    from: { path: '^src/', pathNot: '^src/runtime/session[.]ts$' },
+    to: { path: 'node_modules/onnxruntime-node' },
+  },
+  {
+    name: 'piscina-only-in-worker-pool',
+    severity: 'error',
+    comment: 'The pool must be closed in one place only: with nothing in flight.',
+    from: { path: '^src/', pathNot: '^src/runtime/worker-pool[.]ts$' },
+    to: { path: 'node_modules/piscina' },
+  },
+  {
+    name: 'docs-generator-is-a-leaf',
+    severity: 'error',
+    comment: 'src/docs writes pages; the server must not need it.',
+    from: { pathNot: '^src/docs/|[.]test[.]ts$' },
+    to: { path: '^src/docs/' },
+  },
+  {
+    name: 'server-without-tests-and-bench',
+    severity: 'error',
+    comment: 'What is shipped must not need what is not. Tests beside the code may use the doubles in test/.',
+    from: { path: '^src/', pathNot: '[.]test[.]ts$' },
+    to: { path: '^(test|bench)/|[.]test[.]ts$' },
+  },
+  {
+    name: 'server-without-development-packages',
+    severity: 'error',
+    comment: 'A devDependency is absent after npm ci --omit=dev.',
+    from: { path: '^src/', pathNot: '[.]test[.]ts$' },
+    to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'no-utils',
+    severity: 'error',
+    comment: 'A file is named for the one thing it holds.',
+    from: {},
+    to: { path: '(^|/)(utils?|helpers?|common|shared|misc)(/|[.]ts$)', pathNot: 'node_modules' },
+  },
+  {
+    name: 'no-unresolvable',
+    severity: 'error',
+    comment: 'An import that resolves to nothing would escape every other rule.',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'no-cycles',
+    severity: 'error',
+    comment: 'Types count too: a cycle of types is a file that should be two.',
+    from: {},
+    to: { circular: true },
+  },
+];
+
+/** Which layers may import which, type imports included. */
+export const layerConfiguration: IConfiguration = {
+  forbidden: [...layerRules, ...importerRules],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+  },
+};
+
+/** What can be loaded into which thread: type imports are gone by then, so they do not count here. */
+export const threadConfiguration: IConfiguration = {
+  forbidden: [
+    {
+      name: 'main-thread-without-onnxruntime',
+      severity: 'error',
+      comment: 'session.run() blocks its thread; the worker is loaded by URL, never imported.',
+      from: { path: `${COMPOSITION_FILES}|^src/(cli|http|services|engine|observability|storage|upstream)/` },
+      to: { path: 'node_modules/onnxruntime-node|^src/runtime/worker[.]ts$', reachable: true },
+    },
+    {
+      name: 'worker-without-http',
+      severity: 'error',
+      comment: 'A worker speaks no HTTP and validates no wire bodies; every worker would pay for these modules.',
+      from: { path: '^src/runtime/worker[.]ts$' },
+      to: { path: 'node_modules/(fastify|@fastify|zod|undici|pino)(/|$)', reachable: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: false,
+  },
+};
