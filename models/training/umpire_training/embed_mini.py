@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 as the model folder `text-embed-mini`: export, golden vectors, parity, figures of the card.
 
-    python -m umpire_training.embed_mini --out ../text-embed-mini               # write the folder, then check it
-    python -m umpire_training.embed_mini --out ../text-embed-mini --check       # check only
+    python -m umpire_training.embed_mini --out ../text-embed-mini --data DIR     # write the folder, then check it
+    python -m umpire_training.embed_mini --out ../text-embed-mini --check        # check only
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from . import package
 from .base import base_folder, base_state
 from .encoder_graph import State, embed_by_index, embed_tokens, encoder_layer, multi_head_attention
 from .graph import PRECISIONS, GraphBuilder
+from .quantize import Quantizer
 from .runtime import open_session
+from .statistics import collect
+from .tasks import data_folder, heldout_tasks, training_tasks
 from .prompts import CLS, SEP, Text
 
 LAYERS, HEADS, DIMENSIONS, INPUT_TOKENS = 6, 12, 384, 256
+CALIBRATION_ROWS = 10  # of every training task
+CHECK_ROWS = 25  # of every held-out task
 LEAST_COSINE = {"fp32": 0.9999, "fp16": 0.999, "int8": 0.99}
 
 MANIFEST = {
@@ -51,9 +56,9 @@ GOLDEN_INPUTS = [
 ]
 
 
-def build(state: State, precision: str) -> GraphBuilder:
+def build(state: State, precision: str, quantizer: Quantizer | None = None) -> GraphBuilder:
     """Graph `embed`: token ids and mask `[B, S]` → mean-pooled unit vectors `[B, 384]`."""
-    g = GraphBuilder("embed", precision)
+    g = GraphBuilder("embed", precision, quantizer=quantizer)
     token_ids, mask = g.input("token_ids", "int64", ["B", "S"]), g.input("attention_mask", "int64", ["B", "S"])
     length = g.node("Shape", token_ids, start=1, end=2)
     positions = g.node("Slice", g.constant(np.arange(INPUT_TOKENS)), g.constant([0]), length)
@@ -77,75 +82,95 @@ def _pool(g: GraphBuilder, x: str, mask: str) -> str:
     return g.node("LpNormalization", total, axis=-1, p=2)
 
 
-def export(folder: Path, precision: str) -> Path:
+def export(folder: Path, precision: str, quantizer: Quantizer | None = None) -> Path:
     path = folder / f"embed.{precision}.onnx"
-    build(base_state(), precision).save(path)
+    build(base_state(), precision, quantizer).save(path)
     return path
 
 
-def embed(path: Path, ids: list[int]) -> np.ndarray:
-    """One unpadded input through a graph; `ids` without specials → `[384]`."""
+def feed(ids: list[int]) -> dict[str, np.ndarray]:
+    """Inputs of the graph for one text, unpadded; `ids` without specials."""
     row = np.array([[CLS, *ids, SEP]], np.int64)
-    return open_session(path).run(None, {"token_ids": row, "attention_mask": np.ones_like(row)})[0][0]
+    return {"token_ids": row, "attention_mask": np.ones_like(row)}
 
 
-def reference(ids: list[int]) -> np.ndarray:
-    """The same ids through sentence-transformers, in float32 → `[384]`."""
+def calibrated(data: Path, text: Text) -> Quantizer:
+    """A quantizer that knows what the layers read on a few states of every training task."""
+    states = [row["state"] for task in training_tasks(data, limit=CALIBRATION_ROWS) for row in task.rows]
+    ids = [text.ids(state)[: INPUT_TOKENS - 2] for state in states]
+    return Quantizer(collect(build(base_state(), "fp32"), map(feed, ids)))
+
+
+def embed(graph: Path, inputs: list[list[int]]) -> np.ndarray:
+    """Every input alone through a graph; ids without specials → `[inputs, 384]`."""
+    session = open_session(graph)
+    return np.stack([session.run(None, feed(ids))[0][0] for ids in inputs])
+
+
+def reference(inputs: list[list[int]]) -> np.ndarray:
+    """The same ids through sentence-transformers in float32 → `[inputs, 384]`."""
     import torch
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(base_folder()), device="cpu")
-    row = torch.tensor([[CLS, *ids, SEP]])
+    feeds = [{"input_ids" if name == "token_ids" else name: torch.from_numpy(array) for name, array in feed(ids).items()}
+             for ids in inputs]  # fmt: skip
     with torch.inference_mode():
-        out = model.forward({"input_ids": row, "attention_mask": torch.ones_like(row)})
-    return out["sentence_embedding"][0].numpy()
+        return np.stack([model.forward(one)["sentence_embedding"][0].numpy() for one in feeds])
 
 
-def golden(graph: Path, folder: Path) -> dict:
+def golden(graph: Path, text: Text) -> dict:
     """Golden cases: reference vectors and those of the int8 graph."""
-    text = Text(folder / "tokenizer.json")
+    inputs = [text.ids(case) for case in GOLDEN_INPUTS]
     cases = []
-    for text in GOLDEN_INPUTS:
-        ids = tokenize(tokenizer, text)
-        vectors = {"fp32": reference(ids), "int8": embed(graph, ids)}
+    for case, ids, fp32, int8 in zip(GOLDEN_INPUTS, inputs, reference(inputs), embed(graph, inputs)):
+        vectors = {"fp32": fp32, "int8": int8}
         rounded = {name: [float(f"{x:.7g}") for x in vector] for name, vector in vectors.items()}
-        cases.append({"input": text, "input_tokens": len(ids), "embeddings": rounded})
+        cases.append({"input": case, "input_tokens": len(ids), "embeddings": rounded})
     return {"format": 1, "cases": cases}
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, data: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    graph = export(folder, "int8")
     package.write_tokenizer(folder, INPUT_TOKENS)
+    text = Text(folder / "tokenizer.json")
+    graph = export(folder, "int8", calibrated(data, text))
     package.write_json(folder / "model.json", MANIFEST | {"graphs": {"int8": {"embed": graph.name}}})
-    package.write_json(folder / "golden.json", golden(graph, folder), indent=None)
+    package.write_json(folder / "golden.json", golden(graph, text), indent=None)
     package.write_sums(folder)
 
 
-def check(folder: Path) -> bool:
-    """Prints the parity of every precision with sentence-transformers over the golden inputs; False when one falls short."""
-    cases = json.loads((folder / "golden.json").read_text())["cases"]
-    inputs = [(tokenize(load_tokenizer(folder), case["input"]), case["embeddings"]["fp32"]) for case in cases]
+def check(folder: Path, data: Path | None) -> bool:
+    """Prints the parity of every precision with sentence-transformers; False when a golden input falls short."""
+    text = Text(folder / "tokenizer.json")
+    sets = {"golden": [text.ids(case["input"]) for case in json.loads((folder / "golden.json").read_text())["cases"]]}
+    if data:
+        rows = [row["state"] for task in heldout_tasks(data, limit=CHECK_ROWS) for row in task.rows]
+        sets["held-out tasks"] = [text.ids(state)[: INPUT_TOKENS - 2] for state in rows]
     passed = True
-    print("| graph | least cosine | mean cosine | needed |\n|---|---|---|---|")
+    print("| graph | texts | least cosine | mean cosine | needed |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
-        for precision in PRECISIONS:
-            path = folder / f"embed.{precision}.onnx"
-            path = path if path.exists() else export(Path(scratch), precision)
-            cosines = [float(embed(path, ids) @ np.array(vector)) for ids, vector in inputs]
-            passed &= min(cosines) >= LEAST_COSINE[precision]
-            print(f"| {precision} | {min(cosines):.6f} | {np.mean(cosines):.6f} | {LEAST_COSINE[precision]} |")
+        for label, inputs in sets.items():
+            wanted = reference(inputs)
+            for precision in PRECISIONS:
+                path = folder / f"embed.{precision}.onnx"
+                path = path if path.exists() else export(Path(scratch), precision)
+                cosines = (embed(path, inputs) * wanted).sum(axis=1)
+                least = LEAST_COSINE[precision]
+                passed &= label != "golden" or bool(cosines.min() >= least)
+                print(f"| {precision} | {len(inputs)}, {label} | {cosines.min():.5f} | {cosines.mean():.5f} | {least} |")
     return passed
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", help="folder of decision data: calibration texts, and held-out texts for --check")
     parser.add_argument("--check", action="store_true", help="only compare an existing folder with the reference")
     options = parser.parse_args()
     if not options.check:
-        write(options.out)
-    raise SystemExit(0 if check(options.out) else 1)
+        write(options.out, data_folder(options.data))
+    raise SystemExit(0 if check(options.out, options.data and Path(options.data)) else 1)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ LAYER_NORM_EPSILON = 1e-12
 MASK_VALUE = -50.0
 
 
-def linear(g: GraphBuilder, state: State, x: str, name: str, keep_float: bool = False) -> str:
+def linear(g: GraphBuilder, state: State, x: str, name: str, reads: str = "") -> str:
     """The checkpoint's linear layer `name`; torch stores `[out, in]`, the graph multiplies by `[in, out]`."""
-    return g.linear(x, name, state[f"{name}.weight"].T, state[f"{name}.bias"], keep_float)
+    return g.linear(x, name, state[f"{name}.weight"].T, state[f"{name}.bias"], reads=reads)
 
 
 def layer_norm(g: GraphBuilder, state: State, x: str, name: str) -> str:
@@ -42,7 +42,9 @@ def embed_by_index(g: GraphBuilder, state: State, index: str, table: str) -> str
 def encoder_layer(g: GraphBuilder, state: State, x: str, layer: int, attention: Attention) -> str:
     """One post-norm transformer layer over `[batch, tokens, hidden]`."""
     base = f"encoder.layer.{layer}"
-    query, key, value = (linear(g, state, x, f"{base}.attention.self.{name}") for name in ("query", "key", "value"))
+    query, key, value = (
+        linear(g, state, x, f"{base}.attention.self.{name}", reads=f"{base}.input") for name in ("query", "key", "value")
+    )
     context = linear(g, state, attention(layer, query, key, value), f"{base}.attention.output.dense")
     x = layer_norm(g, state, g.node("Add", context, x), f"{base}.attention.output.LayerNorm")
     inner = g.node("Gelu", linear(g, state, x, f"{base}.intermediate.dense"))

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from .quantize import quantize_columns, quantize_rows
+from .quantize import Quantizer, quantize_rows
 
 OPSET = 20
 IR_VERSION = 10
@@ -55,12 +55,21 @@ class WeightsFile:
 class GraphBuilder:
     """Collects nodes and initializers of one graph; every method returns the name of the value it made."""
 
-    def __init__(self, name: str, precision: str, weights: WeightsFile | None = None):
+    def __init__(
+        self,
+        name: str,
+        precision: str,
+        weights: WeightsFile | None = None,
+        quantizer: Quantizer | None = None,
+    ):
         if precision not in PRECISIONS:
             raise ValueError(f"precision must be one of {PRECISIONS}, not {precision!r}")
         self.name = name
         self.precision = precision
         self.weights = weights
+        self.quantizer = quantizer or Quantizer()
+        self.linear_inputs: dict[str, str] = {}  # what a linear layer reads: its name for statistics → value
+        self.smoothed: dict[str, str] = {}
         self.float_type = np.float16 if precision == "fp16" else np.float32
         self.nodes: list[onnx.NodeProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
@@ -116,15 +125,28 @@ class GraphBuilder:
         """Cast to the graph's internal float type."""
         return self.cast(value, np.dtype(self.float_type).name)
 
-    def linear(self, x: str, name: str, weight: np.ndarray, bias: np.ndarray | None, keep_float: bool = False) -> str:
-        """`x @ weight + bias` with weight `[in, out]`; quantised in int8 graphs unless `keep_float`."""
+    def linear(
+        self, x: str, name: str, weight: np.ndarray, bias: np.ndarray | None, *, reads: str = "", keep_float: bool = False
+    ) -> str:
+        """`x @ weight + bias` with weight `[in, out]`; quantised in int8 graphs unless `keep_float`.
+
+        Layers that read the same value give it the same name in `reads`.
+        """
         bias_name = self.weight(f"{name}.bias", bias) if bias is not None else ""
+        self.linear_inputs[reads or name] = x
         if self.precision == "int8" and not keep_float:
-            levels, scales = quantize_columns(weight)
-            inputs = [x, self.weight(f"{name}.weight.int8", levels), self.weight(f"{name}.weight.scale", scales), ""]
-            return self.node("DynamicQuantizeMatMul", *inputs, bias_name, domain=MICROSOFT)
+            return self._linear_int8(x, name, weight, bias_name, reads or name)
         product = self.node("MatMul", x, self.weight(f"{name}.weight", weight))
         return self.node("Add", product, bias_name) if bias_name else product
+
+    def _linear_int8(self, x: str, name: str, weight: np.ndarray, bias_name: str, reads: str) -> str:
+        stored = self.quantizer.matrix(name, weight, reads)
+        if stored.smoothing is not None:
+            if reads not in self.smoothed:
+                self.smoothed[reads] = self.node("Mul", x, self.weight(f"{reads}.smoothing", 1 / stored.smoothing))
+            x = self.smoothed[reads]
+        levels, scales = self.weight(f"{name}.weight.int8", stored.levels), self.weight(f"{name}.weight.scale", stored.scales)
+        return self.node("DynamicQuantizeMatMul", x, levels, scales, "", bias_name, domain=MICROSOFT)
 
     def table(self, ids: str, name: str, table: np.ndarray, keep_float: bool = False) -> str:
         """Rows of `table` `[rows, width]`; stored by row as int8 with one scale each in int8 graphs unless `keep_float`."""

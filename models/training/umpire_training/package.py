@@ -10,7 +10,8 @@ from .base import base_folder
 
 
 def write_json(path: Path, value: object, indent: int | None = 2) -> None:
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    separators = None if indent else (",", ":")
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators) + "\n", "utf-8")
 
 
 def write_tokenizer(folder: Path, max_tokens: int) -> None:
