@@ -1,0 +1,137 @@
+// The processes the bench starts: the server by its production entry, and the null endpoint. Owns their start, memory and end.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const API_KEY = 'bench-key-of-fixed-text';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const READY_TIMEOUT_MS = 300_000;
+const STOP_TIMEOUT_MS = 60_000;
+
+export interface MemoryUse {
+  readonly residentBytes: number;
+  /** Highest `residentBytes` of the process so far. */
+  readonly peakBytes: number;
+}
+
+/** Reads Linux's account of a process. @returns undefined elsewhere */
+export function findMemoryUse(pid: number): MemoryUse | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const readKibibytes = (field: string): number =>
+      Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
+    return { residentBytes: readKibibytes('VmRSS') * 1024, peakBytes: readKibibytes('VmHWM') * 1024 };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A port that was free a moment ago: the server takes its port from the configuration. */
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('The probe has no port.');
+  return address.port;
+}
+
+export class ServerProcess {
+  readonly origin: string;
+  /** From spawn until `/readyz` answered 200. */
+  readonly readyMs: number;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, origin: string, readyMs: number) {
+    this.#child = child;
+    this.origin = origin;
+    this.readyMs = readyMs;
+  }
+
+  /** @param dataDir holds the key store, the cached graphs and the server's log; a second start in it is a warm one */
+  static async start(dataDir: string): Promise<ServerProcess> {
+    const port = await findFreePort();
+    const env = {
+      ...process.env,
+      UMPIRE_HOST: '127.0.0.1',
+      UMPIRE_PORT: String(port),
+      UMPIRE_DATA_DIR: dataDir,
+      UMPIRE_API_KEY: API_KEY,
+    };
+    const startedMs = performance.now();
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    const child = spawn(process.execPath, ['src/launch.js', 'serve'], { cwd: ROOT, env, stdio });
+    const log = createWriteStream(join(dataDir, 'bench-server.log'));
+    child.stdout.pipe(log);
+    child.stderr.pipe(log);
+    const origin = `http://127.0.0.1:${port}`;
+    try {
+      await waitUntilReady(child, origin);
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw new Error(`The server did not become ready; its log is ${join(dataDir, 'bench-server.log')}`, {
+        cause: error,
+      });
+    }
+    return new ServerProcess(child, origin, performance.now() - startedMs);
+  }
+
+  memoryUse(): MemoryUse | undefined {
+    return this.#child.pid === undefined ? undefined : findMemoryUse(this.#child.pid);
+  }
+
+  /** @throws if the server does not end by itself with exit code 0 */
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) });
+    this.#child.kill('SIGTERM');
+    const [code] = await ended;
+    if (code !== 0) throw new Error(`The server ended with exit code ${String(code)}.`);
+  }
+
+  /** For a bench that failed half-way. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}
+
+async function waitUntilReady(child: ChildProcess, origin: string): Promise<void> {
+  const deadlineMs = performance.now() + READY_TIMEOUT_MS;
+  while (performance.now() < deadlineMs) {
+    if (child.exitCode !== null) throw new Error(`The server ended with exit code ${child.exitCode}.`);
+    const reply = await fetch(`${origin}/readyz`).catch(() => undefined);
+    await reply?.arrayBuffer();
+    if (reply?.status === 200) return;
+    await sleep(10);
+  }
+  throw new Error(`Not ready after ${READY_TIMEOUT_MS} ms.`);
+}
+
+export class NullEndpoint {
+  readonly origin: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, origin: string) {
+    this.#child = child;
+    this.origin = origin;
+  }
+
+  static async start(): Promise<NullEndpoint> {
+    const file = join(import.meta.dirname, 'null-endpoint.ts');
+    const child = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
+    for await (const line of createInterface({ input: child.stdout })) {
+      return new NullEndpoint(child, `http://127.0.0.1:${line}`);
+    }
+    throw new Error('The null endpoint ended before it printed its port.');
+  }
+
+  stop(): void {
+    this.#child.kill();
+  }
+}

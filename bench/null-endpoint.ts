@@ -1,0 +1,27 @@
+// A server that does nothing: reads the body and sends the same answer. Runs as a process of its own, so that the bench can ask
+// what its client costs the machine. Prints its port; ends when its standard input is closed.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const ANSWER = JSON.stringify({
+  model: 'none',
+  answers: { question_0: { type: 'choice', choice: 'billing', probabilities: { billing: 1 }, confidence: 1 } },
+  usage: { input_tokens: 0, output_tokens: 0 },
+});
+
+const server = createServer((request, response) => {
+  request.resume();
+  request.on('end', () => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(ANSWER) });
+    response.end(ANSWER);
+  });
+});
+
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`${port}\n`);
+});
+
+process.stdin.on('end', () => process.exit(0));
+process.stdin.resume();

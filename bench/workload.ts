@@ -1,0 +1,120 @@
+// The requests the bench sends: documents of an exact number of tokens, questions, and the grid of mixes. Pure and seeded.
+
+import { VOCABULARY } from './vocabulary.ts';
+
+/** Bodies as they go over the wire; the decision bodies have ordinary names, so a plain object keeps their order. */
+export interface DecisionBody {
+  readonly model: string;
+  readonly state: string;
+  readonly questions: Readonly<Record<string, WireQuestion>>;
+}
+
+export interface EmbeddingBody {
+  readonly model: string;
+  readonly input: string | readonly string[];
+  readonly encoding_format: 'base64';
+}
+
+type WireQuestion =
+  | { readonly type: 'choice'; readonly instructions: string; readonly criteria: Readonly<Record<string, string>> }
+  | { readonly type: 'score'; readonly instructions: string; readonly criteria: readonly string[] }
+  | { readonly type: 'noul'; readonly instructions: string };
+
+/** One line of the grid: every call of `makeBody` gives a body of the same cost that was never sent before. */
+export interface Mix {
+  readonly name: string;
+  readonly path: '/ai/v1/systemone' | '/ai/v1/embeddings';
+  readonly makeBody: () => string;
+}
+
+export const DECISION_MODEL = 'kev';
+export const EMBEDDING_MODEL = 'text-embed-mini';
+
+/** mulberry32: small, seeded, good enough to shuffle words. @returns numbers in [0, 1) */
+export function makeRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const random = makeRandom(20_261_121);
+
+/** Words that are one token each, in random order: fresh text of an exact length, so that no cache can answer it. */
+export function makeDocument(tokens: number): string {
+  const words = Array.from({ length: tokens }, () => VOCABULARY[Math.floor(random() * VOCABULARY.length)] ?? 'the');
+  return words.join(' ');
+}
+
+const TEAMS = {
+  billing: 'payments, refunds, invoices',
+  technical: 'bugs, outages, errors',
+  sales: 'prices, new contracts',
+  legal: 'claims, privacy, law',
+};
+
+/** Four options each; the instructions differ, so that no two questions of a request are the same. */
+function makeChoice(index: number): WireQuestion {
+  return { type: 'choice', instructions: `Which team should handle point ${index} of this message?`, criteria: TEAMS };
+}
+
+function makeQuestion(index: number): WireQuestion {
+  if (index % 4 === 1) return { type: 'noul', instructions: `Does point ${index} need an answer today?` };
+  if (index % 4 === 2) {
+    const criteria = ['calm', 'a little annoyed', 'frustrated', 'angry', 'very angry'];
+    return { type: 'score', instructions: `How upset is the writer about point ${index}?`, criteria };
+  }
+  return makeChoice(index);
+}
+
+export interface DecisionSize {
+  readonly stateTokens: number;
+  readonly questions: number;
+  /** `mixed`: choice, noul, score, choice, …; `choice`: four options each. */
+  readonly kind?: 'mixed' | 'choice';
+}
+
+export function makeDecision({ stateTokens, questions, kind = 'mixed' }: DecisionSize): DecisionBody {
+  const make = kind === 'mixed' ? makeQuestion : makeChoice;
+  const entries = Array.from({ length: questions }, (_, index) => [`question_${index}`, make(index)] as const);
+  return { model: DECISION_MODEL, state: makeDocument(stateTokens), questions: Object.fromEntries(entries) };
+}
+
+function makeEmbedding(input: string | readonly string[]): EmbeddingBody {
+  return { model: EMBEDDING_MODEL, input, encoding_format: 'base64' };
+}
+
+function decisionMix(name: string, size: DecisionSize): Mix {
+  return { name, path: '/ai/v1/systemone', makeBody: () => JSON.stringify(makeDecision(size)) };
+}
+
+function embeddingMix(name: string, makeInput: () => string | readonly string[]): Mix {
+  return { name, path: '/ai/v1/embeddings', makeBody: () => JSON.stringify(makeEmbedding(makeInput())) };
+}
+
+const LENGTHS = [
+  ['short', 64],
+  ['medium', 512],
+  ['long', 2000],
+] as const;
+
+/** 32 inputs from 8 to 248 tokens: what an indexing job sends. */
+function makeMixedInputs(): string[] {
+  return Array.from({ length: 32 }, (_, index) => makeDocument(8 + ((index * 104) % 241)));
+}
+
+export function listMixes(isQuick: boolean): readonly Mix[] {
+  const questionCounts = isQuick ? [1, 4] : [1, 4, 16];
+  const lengths = isQuick ? LENGTHS.slice(0, 2) : LENGTHS;
+  return [
+    ...lengths.flatMap(([name, stateTokens]) =>
+      questionCounts.map((questions) => decisionMix(`decide ${name} × ${questions}`, { stateTokens, questions })),
+    ),
+    embeddingMix('embed 1 × 16 tokens', () => makeDocument(16)),
+    ...(isQuick ? [] : [embeddingMix('embed 1 × 254 tokens', () => makeDocument(254))]),
+    embeddingMix('embed 32 × 8–248 tokens', makeMixedInputs),
+  ];
+}
