@@ -1,0 +1,50 @@
+// Everything one chat upstream is told at the start. The configuration's `upstreams[]` has the same shape; who reads the
+// key out of the environment is not our business.
+
+import type { Price } from '../domain/money.ts';
+
+export interface UpstreamTimeouts {
+  /** TCP and TLS, per attempt. */
+  readonly connectMs: number;
+  /** Streaming only: from the request until the first byte of the stream's body. */
+  readonly firstByteMs: number;
+  /** Streaming only: longest silence between two reads. Comments count as a sign of life; a slow client does not. */
+  readonly idleMs: number;
+  /** Not streaming: the whole request, connecting included. */
+  readonly totalMs: number;
+  /** Streaming: the whole stream, time the client takes to read it included. */
+  readonly streamTotalMs: number;
+}
+
+/** `auto` is the rule of normaliseUsage: apart when the total says so or when they could not be included. */
+export type ReasoningUsage = 'included' | 'apart' | 'auto';
+
+export interface ReasoningOptions {
+  /** Whether the upstream's `completion_tokens` has the reasoning tokens in it. */
+  readonly usage: ReasoningUsage;
+  /** Added to the caller's `max_tokens`; 0 where the upstream's own cap leaves reasoning out. */
+  readonly allowanceTokens: number;
+  /** The field the upstream wants the caller's `max_tokens` in. */
+  readonly capField: 'max_tokens' | 'max_completion_tokens';
+}
+
+export interface ChatUpstreamOptions {
+  /** Our id of the model: what clients send and are sent. */
+  readonly modelId: string;
+  readonly description: string;
+  readonly ownedBy: string;
+  /** ISO date, `2026-11-21`. */
+  readonly releaseDate: string;
+  readonly price: Price;
+  /** Usually ends in `/v1`; `/chat/completions` is appended. A query string is kept. */
+  readonly baseUrl: string;
+  /** The upstream's own name of the model. */
+  readonly upstreamModel: string;
+  /** Sent as a bearer token; undefined: no Authorization header. */
+  readonly apiKey: string | undefined;
+  readonly timeouts: UpstreamTimeouts;
+  /** One connection each; more are refused with `overloaded` instead of waiting unseen. */
+  readonly maxConcurrentRequests: number;
+  /** undefined: not a reasoning model. */
+  readonly reasoning: ReasoningOptions | undefined;
+}
