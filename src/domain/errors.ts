@@ -32,7 +32,11 @@ export const errorCatalogue = {
   insufficient_quota: { type: 'insufficient_quota', when: "The key's budget is spent." },
   model_not_allowed: { type: 'permission_error', when: 'The key may not use this model.' },
   model_not_found: { type: 'not_found_error', when: 'No such model.' },
-  not_found: { type: 'not_found_error', when: 'No such route, or the method is not one it takes.' },
+  not_found: { type: 'not_found_error', when: 'No such route.' },
+  method_not_allowed: {
+    type: 'invalid_request_error',
+    when: 'The route does not take this method; `Allow` names those it takes.',
+  },
   request_timeout: { type: 'invalid_request_error', when: 'The client took too long to send its request.' },
   request_too_large: { type: 'invalid_request_error', when: 'The body is over the limit.' },
   rate_limit_exceeded: { type: 'rate_limit_error', when: 'Too many requests or tokens for this key.' },

@@ -39,6 +39,8 @@ export interface NamedQuestion {
 }
 
 export const QUESTION_LIMITS = {
+  /** Questions of one request. Tokens are limited apart from this: it bounds what questions of no tokens can cost. */
+  questions: { min: 1, max: 1024 },
   choiceOptions: { min: 1, max: 255 },
   scoreLevels: { min: 2, max: 10 },
   /** Longest question or option name, in UTF-16 code units. */

@@ -1,0 +1,46 @@
+// Who is calling: reads the bearer token before the body is read, and keeps the key on the request. What a valid key
+// is, the service decides.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiKey } from '../domain/api-key.ts';
+import { AppError } from '../domain/errors.ts';
+
+export interface Authenticator {
+  /** @throws AppError `invalid_api_key` */
+  authenticate(bearerToken: string): Promise<ApiKey>;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the authentication hook; null on routes that need no key. */
+    apiKey: ApiKey | null;
+  }
+}
+
+// Longer than any key we accept; a longer one is not worth hashing.
+const MAX_TOKEN_LENGTH = 512;
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
+
+/** An `onRequest` hook: the body of a caller without a key is never read. */
+export function authenticationHook(authenticator: Authenticator) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    try {
+      request.apiKey = await authenticator.authenticate(parseBearerToken(request.headers.authorization));
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
+      throw error;
+    }
+  };
+}
+
+/** @throws AppError `invalid_api_key` */
+export function parseBearerToken(header: string | undefined): string {
+  if (header === undefined) {
+    throw new AppError('invalid_api_key', 'No API key. Send it as "Authorization: Bearer <API_KEY>".');
+  }
+  const token = BEARER.exec(header)?.[1];
+  if (token === undefined || token.length > MAX_TOKEN_LENGTH) {
+    throw new AppError('invalid_api_key', 'The Authorization header must be "Bearer <API_KEY>".');
+  }
+  return token;
+}

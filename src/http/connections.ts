@@ -1,0 +1,60 @@
+// Sockets rather than requests: clients that are too slow or speak no HTTP, and letting go of connections when the
+// server stops.
+
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../domain/errors.ts';
+import { rawErrorReply } from './error-reply.ts';
+import { newRequestId, requestIdHeaders } from './request-id.ts';
+
+/** Sockets with a reply under way or owed; the value says whether the reply's head is already out. */
+const replies = new WeakMap<Socket, () => boolean>();
+
+/** Node's `clientError`: the request never became one, so the reply is written by hand. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  const headIsOut = replies.get(socket)?.() ?? false;
+  if (error.code !== 'ECONNRESET' && socket.writable && !headIsOut) {
+    socket.write(rawErrorReply(toAppError(error), requestIdHeaders(newRequestId())));
+  }
+  socket.destroy(error);
+}
+
+function toAppError(error: NodeJS.ErrnoException): AppError {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new AppError('request_timeout', 'The request was not sent in time.');
+  }
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new AppError('invalid_request', 'The headers are too large.');
+  return new AppError('invalid_request', 'This is not an HTTP/1.1 request.');
+}
+
+/** While `isDraining` says so each reply ends its connection; at the end only connections owed a reply are waited for. */
+export function manageConnections(app: FastifyInstance, isDraining: () => boolean): void {
+  const open = new Set<Socket>();
+  const owed = new Set<Socket>();
+
+  app.server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    replies.set(request.raw.socket, () => reply.raw.headersSent);
+    if (isDraining()) reply.header('connection', 'close');
+    done();
+  });
+  // From here on the request is complete and will be answered.
+  app.addHook('preHandler', (request, reply, done) => {
+    const { socket } = request.raw;
+    owed.add(socket);
+    reply.raw.once('close', () => owed.delete(socket));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (isDraining() && !reply.raw.headersSent) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  // Node stops its own check for slow clients here: one that never completes its request would hold the server open.
+  app.addHook('preClose', (done) => {
+    for (const socket of open) if (!owed.has(socket)) socket.destroy();
+    done();
+  });
+}

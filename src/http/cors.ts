@@ -1,0 +1,28 @@
+// Cross-origin access for browsers, off unless origins are configured. A hook of our own: the package for it brings
+// options that nothing here needs.
+
+import type { FastifyInstance } from 'fastify';
+
+const EXPOSED = 'x-request-id, x-umpire-model-digest, server-timing, retry-after, retry-after-ms';
+const ALLOWED_HEADERS = 'authorization, content-type, x-request-id';
+const PREFLIGHT_MAX_AGE_SECONDS = '600';
+
+/** @param origins exact origins such as `https://app.example.com`, or `*` for any; none: no header is ever sent */
+export function allowCrossOrigin(app: FastifyInstance, origins: readonly string[]): void {
+  if (origins.length === 0) return;
+  const any = origins.includes('*');
+  app.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers;
+    reply.header('vary', 'Origin');
+    if (origin === undefined || !(any || origins.includes(origin))) return;
+    reply.header('access-control-allow-origin', any ? '*' : origin);
+    reply.header('access-control-expose-headers', EXPOSED);
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return;
+    await reply
+      .code(204)
+      .header('access-control-allow-methods', 'GET, HEAD, POST')
+      .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? ALLOWED_HEADERS)
+      .header('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
+      .send();
+  });
+}

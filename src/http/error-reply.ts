@@ -1,0 +1,82 @@
+// Turns any failure into a status, headers and the one error body. The only file that knows statuses.
+
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type AppError, type ErrorCode, errorCatalogue } from '../domain/errors.ts';
+import { ClientLeftError } from './requester.ts';
+import { toAppError } from './translate-error.ts';
+
+export const STATUS_OF_CODE: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  model_type_mismatch: 400,
+  invalid_api_key: 401,
+  insufficient_quota: 402,
+  model_not_allowed: 403,
+  model_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  request_too_large: 413,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  upstream_error: 502,
+  overloaded: 503,
+  upstream_timeout: 504,
+};
+
+/** Written to logs and metrics for a client that left before its reply; nobody receives it. */
+const STATUS_CLIENT_LEFT = 499;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Code of the error this request ended with, for its log line. */
+    errorCode: ErrorCode | null;
+  }
+}
+
+/** The body of every error, also inside an event stream once headers are out. */
+export function errorBody(error: AppError): string {
+  const { type } = errorCatalogue[error.code];
+  return JSON.stringify({
+    error: { message: error.message, type, param: error.param ?? null, code: error.code },
+  });
+}
+
+export function errorHeaders(error: AppError): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+  if (error.retryAfterMs !== undefined) {
+    // Whole seconds for the standard header, rounded up: coming back early would only be refused again.
+    headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
+    headers['retry-after-ms'] = String(Math.max(1, Math.ceil(error.retryAfterMs)));
+  }
+  return headers;
+}
+
+/** The server's error handler. */
+export function replyWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (thrown instanceof ClientLeftError) return reply.code(STATUS_CLIENT_LEFT).send('');
+  const error = toAppError(thrown);
+  request.errorCode = error.code;
+  logError(error, request);
+  return reply.code(STATUS_OF_CODE[error.code]).headers(errorHeaders(error)).send(errorBody(error));
+}
+
+/** A whole HTTP/1.1 reply for a connection that never became a request. */
+export function rawErrorReply(error: AppError, extraHeaders: Record<string, string>): string {
+  const status = STATUS_OF_CODE[error.code];
+  const body = errorBody(error);
+  const headers = { ...errorHeaders(error), ...extraHeaders, 'content-length': Buffer.byteLength(body) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}connection: close\r\n\r\n${body}`;
+}
+
+// A caller's mistake needs no line of its own: the request's line has its code.
+function logError(error: AppError, request: FastifyRequest): void {
+  if (error.code === 'internal_error') {
+    request.log.error({ err: error.cause ?? error }, 'internal error');
+  } else if (STATUS_OF_CODE[error.code] >= 500) {
+    const message = error.quotesCaller ? undefined : error.message;
+    request.log.warn({ code: error.code, reason: message, err: error.cause }, 'request failed');
+  }
+}

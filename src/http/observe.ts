@@ -1,0 +1,49 @@
+// What is recorded of each request: one log line and one sample for the metrics. Texts, names and keys are not.
+
+import { finished } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+export interface RequestSample {
+  readonly method: string;
+  /** The route's pattern; `unmatched` when there is none, so that callers cannot invent label values. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** Where samples go; implemented in observability/metrics.ts and handed in by the composition root. */
+export interface RequestMetrics {
+  requestStarted(): void;
+  requestFinished(sample: RequestSample): void;
+  countTokens(modelId: string, usage: { readonly inputTokens: number; readonly outputTokens: number }): void;
+  /** The Prometheus text format, with its content type. */
+  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+const STATUS_CLIENT_LEFT = 499;
+
+/** Runs before every other hook, so that refused requests are recorded too. */
+export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const startMs = performance.now();
+    metrics.requestStarted();
+    // Not the framework's own hook: that one does not run when the client leaves before its reply.
+    finished(reply.raw, () => {
+      const sample = sampleOf(request, reply, performance.now() - startMs);
+      metrics.requestFinished(sample);
+      const { durationMs, ...rest } = sample;
+      const line = { ...rest, durationMs: Math.round(durationMs * 10) / 10, code: request.errorCode ?? undefined };
+      request.log.info({ ...line, keyId: request.apiKey?.id }, 'request');
+    });
+    done();
+  });
+}
+
+function sampleOf(request: FastifyRequest, reply: FastifyReply, durationMs: number): RequestSample {
+  return {
+    method: request.method,
+    route: request.routeOptions.url ?? 'unmatched',
+    status: reply.raw.writableFinished ? reply.raw.statusCode : STATUS_CLIENT_LEFT,
+    durationMs,
+  };
+}

@@ -1,0 +1,25 @@
+// From a request to the requester that services know: its key, and a signal that is aborted when the client leaves.
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Requester } from '../services/requester.ts';
+
+/** Reason of the signal. Nobody is left to be answered, so this is neither logged nor counted as an error. */
+export class ClientLeftError extends Error {
+  override readonly name = 'ClientLeftError';
+
+  constructor() {
+    super('The client left before its reply.');
+  }
+}
+
+/** @throws Error on a route without authentication: a fault of ours */
+export function requesterOf(request: FastifyRequest, reply: FastifyReply): Requester {
+  if (request.apiKey === null) throw new Error('The route is not behind authentication.');
+  const controller = new AbortController();
+  // "close" also follows a complete reply; only one that comes before means that the client left.
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort(new ClientLeftError());
+  });
+  if (reply.raw.destroyed) controller.abort(new ClientLeftError());
+  return { key: request.apiKey, signal: controller.signal };
+}

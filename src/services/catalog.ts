@@ -1,0 +1,56 @@
+// All models of the server, local and upstream, and who may use which. Knows nothing of HTTP: endpoints are named in
+// messages because a caller must be told where a model works.
+
+import { type ApiKey, mayUseModel } from '../domain/api-key.ts';
+import { AppError } from '../domain/errors.ts';
+import { ENDPOINT_OF_TYPE, type ModelCard, type ModelType } from '../domain/model-card.ts';
+
+/** Anything that offers models: the engine, the chat upstreams. */
+export interface ModelSource {
+  readonly models: readonly ModelCard[];
+}
+
+export class Catalog {
+  readonly #cards = new Map<string, ModelCard>();
+
+  /** @throws Error when two sources offer the same id: a fault of the configuration, found at the start. */
+  constructor(sources: readonly ModelSource[]) {
+    for (const card of sources.flatMap((source) => source.models)) {
+      if (this.#cards.has(card.id)) throw new Error(`Two models have the id "${card.id}".`);
+      this.#cards.set(card.id, card);
+    }
+  }
+
+  /** Exactly the models the key may use. */
+  list(key: ApiKey): readonly ModelCard[] {
+    return [...this.#cards.values()].filter((card) => mayUseModel(key, card.id));
+  }
+
+  /** @throws AppError `model_not_found`, `model_not_allowed` */
+  getModel(key: ApiKey, modelId: string): ModelCard {
+    const card = this.#cards.get(modelId);
+    if (card === undefined) {
+      throw new AppError(
+        'model_not_found',
+        'The model does not exist. GET /ai/v1/models lists the models of this key.',
+        {
+          param: 'model',
+        },
+      );
+    }
+    if (!mayUseModel(key, modelId)) {
+      throw new AppError('model_not_allowed', 'This key may not use the model.', { param: 'model' });
+    }
+    return card;
+  }
+
+  /** @throws AppError `model_not_found`, `model_not_allowed`, `model_type_mismatch` */
+  getModelOfType(key: ApiKey, modelId: string, type: ModelType): ModelCard {
+    const card = this.getModel(key, modelId);
+    if (card.type !== type) {
+      const message = `This is a model of type "${card.type}". It works on POST ${ENDPOINT_OF_TYPE[card.type]}.`;
+      throw new AppError('model_type_mismatch', message, { param: 'model' });
+    }
+    return card;
+  }
+}
