@@ -1,0 +1,55 @@
+// Every package is wanted, pinned and installed as pinned. npm on an older Node picks older majors without a word.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const versions = z.record(z.string(), z.string());
+const manifest = z
+  .object({ dependencies: versions, devDependencies: versions, optionalDependencies: versions })
+  .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+const contributing = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+
+const pins = Object.entries({
+  ...manifest.dependencies,
+  ...manifest.devDependencies,
+  ...manifest.optionalDependencies,
+});
+/** Optional packages are for one platform each; npm installs the fitting one. */
+const isForThisPlatform = (name: string): boolean =>
+  manifest.optionalDependencies[name] === undefined || name === `node-${process.platform}-${process.arch}`;
+
+describe.each(pins)('%s', (name, version) => {
+  it('is pinned to one version', () => {
+    expect(version).toMatch(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/);
+  });
+
+  it('has its reason in CONTRIBUTING.md', () => {
+    const rows = contributing.split('\n').filter((line) => line.startsWith('|') && line.includes(`\`${name}\``));
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.split('|')[2]?.trim().length).toBeGreaterThan(20);
+  });
+
+  it.runIf(isForThisPlatform(name))('is installed in that version', () => {
+    const installed: unknown = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8'));
+    expect(installed).toMatchObject({ version });
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('gives no reason for a package that is gone', () => {
+    const named = [...contributing.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
+    expect(named.sort()).toEqual(pins.map(([name]) => name).sort());
+  });
+});
+
+describe('the Node that runs this', () => {
+  it.runIf(existsSync(join(ROOT, 'node_modules', `node-${process.platform}-${process.arch}`)))(
+    'is the one that comes with the project',
+    () => {
+      expect(process.version).toBe(`v${manifest.optionalDependencies[`node-${process.platform}-${process.arch}`]}`);
+    },
+  );
+});
