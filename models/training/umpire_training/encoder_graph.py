@@ -1,4 +1,4 @@
-"""Layers of a BERT encoder as graph nodes. Weight names follow BERT's checkpoint; attention differs by graph and is passed in."""
+"""Layers of the encoder as graph nodes, named as `KevModel` names its weights; attention differs by graph and is passed in."""
 
 from __future__ import annotations
 
@@ -9,51 +9,77 @@ import numpy as np
 from .graph import MICROSOFT, GraphBuilder
 
 State = Mapping[str, np.ndarray]
-# (queries, keys, values) of one layer, each [batch, tokens, hidden] → context [batch, tokens, hidden]
+# (layer, queries, keys, values), each [batch, tokens, hidden] → context [batch, tokens, hidden]
 Attention = Callable[[int, str, str, str], str]
 
-LAYER_NORM_EPSILON = 1e-12
+ENCODER_EPSILON = 1e-12
 # Not −10000: exp(−50) is already nothing, and smaller values leave denormals that cost twice the time.
 MASK_VALUE = -50.0
 
 
-def linear(g: GraphBuilder, state: State, x: str, name: str, reads: str = "") -> str:
-    """The checkpoint's linear layer `name`; torch stores `[out, in]`, the graph multiplies by `[in, out]`."""
-    return g.linear(x, name, state[f"{name}.weight"].T, state[f"{name}.bias"], reads=reads)
+def linear(g: GraphBuilder, state: State, x: str, name: str, reads: str = "", keep_float: bool = False) -> str:
+    """The linear layer `name`; torch stores `[out, in]`, the graph multiplies by `[in, out]`."""
+    return g.linear(x, name, state[f"{name}.weight"].T, state[f"{name}.bias"], reads=reads, keep_float=keep_float)
 
 
-def layer_norm(g: GraphBuilder, state: State, x: str, name: str) -> str:
-    return g.layer_norm(x, name, state[f"{name}.weight"], state[f"{name}.bias"], LAYER_NORM_EPSILON)
+def layer_norm(g: GraphBuilder, state: State, x: str, name: str, epsilon: float = ENCODER_EPSILON) -> str:
+    return g.layer_norm(x, name, state[f"{name}.weight"], state[f"{name}.bias"], epsilon)
 
 
 def embed_tokens(g: GraphBuilder, state: State, token_ids: str, added: list[str]) -> str:
-    """Word rows `[batch, tokens, hidden]` plus what is `added` (positions, types), normalised."""
-    total = g.table(token_ids, "embeddings.word_embeddings.weight", state["embeddings.word_embeddings.weight"])
+    """Word rows `[batch, tokens, hidden]` plus what is `added` (positions, segments, …), normalised."""
+    total = g.table(token_ids, "words.weight", state["words.weight"])
     for value in added:
         total = g.node("Add", total, value)
-    return layer_norm(g, state, total, "embeddings.LayerNorm")
+    return layer_norm(g, state, total, "embedding_norm")
 
 
-def embed_by_index(g: GraphBuilder, state: State, index: str, table: str) -> str:
-    """Rows of a small table (positions, token types); kept in float, it weighs little."""
-    return g.table(index, f"embeddings.{table}.weight", state[f"embeddings.{table}.weight"], keep_float=True)
+def small_table(g: GraphBuilder, state: State, index: str, name: str) -> str:
+    """Rows of a small table (positions, segments, …); kept in float, it weighs little."""
+    return g.table(index, f"{name}.weight", state[f"{name}.weight"], keep_float=True)
+
+
+def first_positions(g: GraphBuilder, state: State, token_ids: str) -> str:
+    """Position rows 0.. for token ids `[batch, tokens]` → `[tokens, hidden]`."""
+    length = g.node("Shape", token_ids, start=1, end=2)
+    table = g.weight("positions.weight", state["positions.weight"])
+    return g.node("Slice", table, g.constant([0]), length)
+
+
+def project(g: GraphBuilder, state: State, x: str, layer: int, names: tuple[str, ...]) -> list[str]:
+    """The layer's projections of `x`; int8 graphs smooth what they read once for all of them."""
+    return [linear(g, state, x, f"layers.{layer}.{name}", reads=f"layers.{layer}.read") for name in names]
+
+
+def merge(g: GraphBuilder, state: State, x: str, context: str, layer: int) -> str:
+    """Everything of a layer after its attention, post-norm: `[batch, tokens, hidden]`."""
+    base = f"layers.{layer}"
+    attended = linear(g, state, context, f"{base}.output")
+    x = layer_norm(g, state, g.node("Add", attended, x), f"{base}.attention_norm")
+    inner = g.node("Gelu", linear(g, state, x, f"{base}.inner"))
+    outer = linear(g, state, inner, f"{base}.outer")
+    return layer_norm(g, state, g.node("Add", outer, x), f"{base}.norm")
 
 
 def encoder_layer(g: GraphBuilder, state: State, x: str, layer: int, attention: Attention) -> str:
-    """One post-norm transformer layer over `[batch, tokens, hidden]`."""
-    base = f"encoder.layer.{layer}"
-    query, key, value = (
-        linear(g, state, x, f"{base}.attention.self.{name}", reads=f"{base}.input") for name in ("query", "key", "value")
-    )
-    context = linear(g, state, attention(layer, query, key, value), f"{base}.attention.output.dense")
-    x = layer_norm(g, state, g.node("Add", context, x), f"{base}.attention.output.LayerNorm")
-    inner = g.node("Gelu", linear(g, state, x, f"{base}.intermediate.dense"))
-    outer = linear(g, state, inner, f"{base}.output.dense")
-    return layer_norm(g, state, g.node("Add", outer, x), f"{base}.output.LayerNorm")
+    """One whole transformer layer."""
+    return merge(g, state, x, attention(layer, *project(g, state, x, layer, ("query", "key", "value"))), layer)
+
+
+def split_heads(g: GraphBuilder, x: str, heads: int, head_size: int) -> str:
+    """`[1, tokens, hidden]` → `[1, heads, tokens, head_size]`"""
+    parts = g.node("Reshape", x, g.constant([1, -1, heads, head_size]))
+    return g.node("Transpose", parts, perm=[0, 2, 1, 3])
+
+
+def join_heads(g: GraphBuilder, x: str, hidden: int) -> str:
+    """`[1, heads, tokens, head_size]` → `[1, tokens, hidden]`"""
+    return g.node("Reshape", g.node("Transpose", x, perm=[0, 2, 1, 3]), g.constant([1, -1, hidden]))
 
 
 def multi_head_attention(g: GraphBuilder, heads: int, query: str, key: str, value: str, **inputs: str) -> str:
-    """ORT's fused attention; `inputs` may name a `key_padding_mask` or an `attention_bias`."""
+    """ORT's fused attention. Queries `[B, S, hidden]`; keys and values likewise or `[B, heads, T, head_size]`;
+    `inputs` may name a `key_padding_mask` or an `attention_bias`."""
     optional = [inputs.get(name, "") for name in ("bias", "key_padding_mask", "attention_bias")]
     while optional and not optional[-1]:
         optional.pop()

@@ -1,9 +1,9 @@
-"""What the linear layers of a graph read on calibration texts: run the fp32 graph with those values as outputs."""
+"""What the linear layers of a graph read on calibration texts: the fp32 graph runs with those values as further outputs."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,24 +14,25 @@ from .quantize import InputStatistics
 from .runtime import open_session
 
 
-def collect(
-    g: GraphBuilder, feeds: Iterable[Mapping[str, np.ndarray]], into: dict[str, InputStatistics] | None = None
-) -> dict[str, InputStatistics]:
-    """Statistics by name of what is read, over all `feeds` of the fp32 graph `g`; adds to `into` where given."""
-    statistics = {} if into is None else into
-    model = g.model()
-    known = {value.name for value in model.graph.output}
-    values = {name: value for name, value in g.linear_inputs.items()}
-    model.graph.output.extend(helper.make_empty_tensor_value_info(v) for v in sorted(set(values.values()) - known))
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "graph.onnx"
-        if g.weights:
-            g.weights.save(Path(scratch))
-        path.write_bytes(model.SerializeToString())
-        session = open_session(path, threads=2)
-        for feed in feeds:
-            found = session.run(list(values.values()), dict(feed))
-            for name, value in zip(values, found):
-                rows = value.reshape(-1, value.shape[-1])
-                statistics.setdefault(name, InputStatistics.empty(rows.shape[1])).add(rows)
-    return statistics
+class Collector:
+    """Stands in for a session of the fp32 graph `g`; every run adds to `statistics`, by name of what is read."""
+
+    def __init__(self, g: GraphBuilder, statistics: dict[str, InputStatistics]):
+        self.statistics = statistics
+        self.read = dict(g.linear_inputs)
+        model = g.model()
+        self.outputs = [value.name for value in model.graph.output]
+        model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in sorted(set(self.read.values())))
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "graph.onnx"
+            path.write_bytes(model.SerializeToString())
+            if g.weights:
+                g.weights.save(Path(scratch))
+            self.session = open_session(path, threads=2)
+
+    def run(self, _names: None, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        found = self.session.run([*self.outputs, *self.read.values()], dict(feed))
+        for name, value in zip(self.read, found[len(self.outputs) :]):
+            rows = value.reshape(-1, value.shape[-1])
+            self.statistics.setdefault(name, InputStatistics.empty(rows.shape[1])).add(rows)
+        return found[: len(self.outputs)]

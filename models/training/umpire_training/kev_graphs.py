@@ -1,0 +1,141 @@
+"""The three graphs of the split encoder, as models/README.md lays them down: `encode`, `answer`, `head`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .encoder_graph import (
+    MASK_VALUE,
+    State,
+    embed_tokens,
+    first_positions,
+    join_heads,
+    layer_norm,
+    linear,
+    merge,
+    multi_head_attention,
+    project,
+    small_table,
+    split_heads,
+)
+from .graph import MICROSOFT, GraphBuilder
+from .model import Shape
+
+HEAD_EPSILON = 1e-5
+SET_HEADS = 6
+
+
+# ---- encode -----------------------------------------------------------------------------------
+
+
+def build_encode(g: GraphBuilder, state: State, shape: Shape) -> None:
+    """One window, unpadded and therefore without a mask → keys and values of every layer."""
+    token_ids = g.input("token_ids", "int64", [1, "S"])
+    segment, index = g.input("segment", "int64", [1]), g.input("window_index", "int64", [1])
+    added = [first_positions(g, state, token_ids)]
+    added.append(g.node("Add", small_table(g, state, segment, "segments"), small_table(g, state, index, "window_indexes")))
+    x = embed_tokens(g, state, token_ids, added)
+    for layer in range(shape.layers):
+        key, value = (split_heads(g, part, shape.heads, shape.head_size) for part in project(g, state, x, layer, ("key", "value")))
+        for name, part in (("key", key), ("value", value)):
+            g.output(part, f"{name}_{layer}", [1, shape.heads, "S", shape.head_size])
+        if layer + 1 < shape.layers:  # nothing reads what the state becomes after the last layer
+            (query,) = project(g, state, x, layer, ("query",))
+            x = merge(g, state, x, multi_head_attention(g, shape.heads, query, key, value), layer)
+
+
+# ---- answer -----------------------------------------------------------------------------------
+
+
+def build_answer(g: GraphBuilder, state: State, shape: Shape, attend=None) -> None:
+    """One chunk of branches beside the state's keys and values → vectors of its pieces."""
+    attend = attend or attend_in_two_blocks
+    token_ids, positions = (g.input(name, "int64", [1, "B"]) for name in ("token_ids", "positions"))
+    branch, pieces = g.input("branch", "int64", [1, "B"]), g.input("pieces", "int64", ["P"])
+    cache = [[g.input(f"{name}_{layer}", "float32", [1, shape.heads, "S", shape.head_size]) for name in ("key", "value")]
+             for layer in range(shape.layers)]  # fmt: skip
+    added = [small_table(g, state, positions, "positions"), small_table(g, state, g.constant(1), "segments")]
+    x = embed_tokens(g, state, token_ids, added)
+    mask = branch_mask(g, branch)
+    for layer, (key, value) in enumerate(cache):
+        query, own_key, own_value = project(g, state, x, layer, ("query", "key", "value"))
+        context = attend(g, shape, query, own_key, own_value, key, value, mask)
+        x = merge(g, state, x, context, layer)
+    # After the last layer `own_value` and `value` are those of the last layer, which the match features compare.
+    g.output(piece_vectors(g, state, shape, x, own_value, value, branch, pieces), "piece_vectors", ["P", shape.hidden])
+
+
+def branch_mask(g: GraphBuilder, branch: str) -> str:
+    """branch `[1, B]` → additive `[1, 1, B, B]`: 0 where the key is of the instructions or of the query's branch."""
+    of_key = g.node("Unsqueeze", branch, g.constant([0, 1]))  # [1, 1, 1, B]
+    of_query = g.node("Unsqueeze", branch, g.constant([0, 3]))  # [1, 1, B, 1]; the leading 1 is branch's own
+    sees = g.node("Or", g.node("Equal", of_key, g.constant(0)), g.node("Equal", of_key, of_query))
+    return g.node("Where", sees, g.constant(0.0), g.constant(MASK_VALUE))
+
+
+def attend_in_two_blocks(g, shape, query, own_key, own_value, key, value, mask) -> str:
+    """Scores against the state and against the branches, one softmax over both, two products: the state is never copied."""
+    query, own_key, own_value = (split_heads(g, part, shape.heads, shape.head_size) for part in (query, own_key, own_value))
+    own = g.node("Add", scores(g, shape, query, own_key), mask)
+    both = g.node("Softmax", g.node("Concat", scores(g, shape, query, key), own, axis=-1), axis=-1)
+    state_length = g.node("Shape", key, start=2, end=3)
+    own_length = g.node("Shape", own_key, start=2, end=3)
+    lengths = g.node("Concat", state_length, own_length, axis=0)
+    on_state, on_own = g.node("Split", both, lengths, outputs=2, axis=-1)
+    context = g.node("Add", g.node("MatMul", on_state, value), g.node("MatMul", on_own, own_value))
+    return join_heads(g, context, shape.hidden)
+
+
+def scores(g: GraphBuilder, shape: Shape, query: str, key: str) -> str:
+    """`[1, heads, B, head_size]` and `[1, heads, T, head_size]` → scaled scores `[1, heads, B, T]`."""
+    return g.node("FusedMatMul", query, key, domain=MICROSOFT, transB=1, alpha=shape.head_size**-0.5)
+
+
+def piece_vectors(g, state, shape, x, own_value, state_value, branch, pieces) -> str:
+    """Projected mean of each piece's last states, then per head the cosine of its mean values with the state's."""
+    member = g.to_float(g.node("Equal", g.node("Unsqueeze", pieces, g.constant([1])), branch))  # [P, B]
+    mean = g.node("Div", member, g.node("ReduceSum", member, g.constant([1]), keepdims=1))
+    flat = g.constant([-1, shape.hidden])
+    vectors = linear(g, state, g.node("MatMul", mean, g.node("Reshape", x, flat)), "piece_projection", keep_float=True)
+    own = g.node("MatMul", mean, g.node("Reshape", own_value, flat))  # [P, hidden]
+    own = g.node("Reshape", own, g.constant([-1, shape.heads, shape.head_size]))
+    whole = g.node("ReduceMean", state_value, g.constant([2]), keepdims=0)  # [1, heads, head_size]
+    centre = g.weight("match_centre", state["match_centre"])
+    left, right = g.node("Sub", own, centre), g.node("Sub", whole, centre)
+    squares = g.node("Mul", square_sum(g, left), square_sum(g, right))
+    norms = g.node("Sqrt", g.node("Add", squares, g.constant(1e-12)))
+    match = g.node("Div", g.node("ReduceSum", g.node("Mul", left, right), g.constant([2]), keepdims=0), norms)
+    return g.node("Concat", vectors, match, axis=-1)
+
+
+def square_sum(g: GraphBuilder, x: str) -> str:
+    return g.node("ReduceSumSquare", x, g.constant([2]), keepdims=0)
+
+
+# ---- head -------------------------------------------------------------------------------------
+
+
+def build_head(g: GraphBuilder, state: State, shape: Shape) -> None:
+    """Vectors of all options of one question → logits. Small, so fp32 also beside int8 graphs."""
+    vectors = g.input("option_vectors", "float32", [1, "K", shape.hidden])
+    kind, levels = g.input("question_type", "int64", [1]), g.input("levels", "int64", [1, "K"])
+    width = [shape.hidden - shape.heads, shape.heads]
+    _, match = g.node("Split", vectors, g.constant(width), outputs=2, axis=-1)
+    weights = small_table(g, state, kind, "head_module.match")  # [1, heads]
+    match = g.node("ReduceSum", g.node("Mul", match, weights), g.constant([2]), keepdims=0)
+    x = g.node("Add", vectors, small_table(g, state, kind, "head_module.type_embedding"))
+    x = g.node("Add", x, small_table(g, state, levels, "head_module.level_embedding"))
+    x = layer_norm(g, state, set_layer(g, state, shape, x), "head_module.norm", HEAD_EPSILON)
+    inner = g.node("Gelu", linear(g, state, x, "head_module.inner", keep_float=True))
+    logits = g.node("Squeeze", linear(g, state, inner, "head_module.outer", keep_float=True), g.constant([2]))
+    g.output(g.node("Add", logits, match), "logits", [1, "K"])
+
+
+def set_layer(g: GraphBuilder, state: State, shape: Shape, x: str) -> str:
+    """Gated attention of the options on each other, without positions: `[1, K, hidden]` → same."""
+    base = "head_module.set_layer"
+    normal = layer_norm(g, state, x, f"{base}.norm", HEAD_EPSILON)
+    query, key, value = g.node("Split", linear(g, state, normal, f"{base}.qkv", keep_float=True), outputs=3, axis=-1, num_outputs=3)
+    attended = linear(g, state, multi_head_attention(g, SET_HEADS, query, key, value), f"{base}.output", keep_float=True)
+    gate = g.weight(f"{base}.gate.tanh", np.tanh(state[f"{base}.gate"]))
+    return g.node("Add", x, g.node("Mul", attended, gate))
