@@ -5,9 +5,12 @@ Two ways through the same weights:
 - `forward_batch`: many questions at once for training and evaluation. Linear layers run on packed tokens without
   padding; only attention is padded. A test holds both to the same numbers.
 
-What a piece vector is: 372 numbers of the projected mean of its last hidden states, then 12 match features: per
-attention head the cosine between the mean last-layer values of the piece and those of the state. They carry the base
-model's notion of similarity to the head before anything is trained; both means are linear in what `encode` returns.
+The state runs through all layers. For the last layer, branches read keys and values projected from the finished
+state, not from the input of that layer: so the mean of those values holds the sentence vector of the base model.
+
+What a piece vector is: 372 numbers of the projected mean of its last hidden states, then 12 match features: the
+cosine between that mean and the mean of the finished state, in 12 partial sums. They carry the base model's notion of
+similarity to the head before anything is trained.
 """
 
 from __future__ import annotations
@@ -103,7 +106,7 @@ class Head(nn.Module):
         nn.init.zeros_(self.outer.bias)
         with torch.no_grad():
             # choice starts as similarity; for yes/no similarity says nothing; levels are a bit alike what they describe
-            self.match.weight.copy_(torch.tensor([12.0, 0.0, 4.0])[:, None].expand(-1, shape.heads) / shape.heads)
+            self.match.weight.copy_(torch.tensor([20.0, 0.0, 6.0])[:, None].expand(-1, shape.heads))
 
     def forward(self, vectors: Tensor, question_type: Tensor, levels: Tensor, mask: Tensor | None = None) -> Tensor:
         """vectors [Q, K, hidden], question_type [Q], levels [Q, K] -> logits [Q, K]"""
@@ -132,11 +135,30 @@ class KevModel(nn.Module):
         self.embedding_norm = nn.LayerNorm(hidden, eps=shape.norm_eps)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         self.piece_projection = nn.Linear(hidden, hidden - shape.heads)
-        self.match_centre = nn.Parameter(torch.zeros(shape.heads, shape.head_size))
+        self.state_key, self.state_value = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.match_state, self.match_piece = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.head_module = Head(shape)
         nn.init.zeros_(self.window_indexes.weight)
         nn.init.eye_(self.piece_projection.weight)
         nn.init.zeros_(self.piece_projection.bias)
+        self.start_match()
+
+    @torch.no_grad()
+    def start_match(self, floor: float = 0.2) -> None:
+        """State keys and values start as those of the last layer, the match as the plain cosine of mean vectors.
+
+        `match_state` must undo `state_value`: singular values under `floor` are raised, so that the inverse is tame.
+        """
+        last = self.layers[-1]
+        left, values, right = torch.linalg.svd(last.value.weight)
+        values = values.clamp(min=floor)
+        self.state_key.load_state_dict(last.key.state_dict())
+        self.state_value.weight.copy_(left @ torch.diag(values) @ right)
+        self.state_value.bias.copy_(last.value.bias)
+        self.match_state.weight.copy_(right.T @ torch.diag(1 / values) @ left.T)
+        self.match_state.bias.copy_(-self.match_state.weight @ last.value.bias)
+        nn.init.eye_(self.match_piece.weight)
+        nn.init.zeros_(self.match_piece.bias)
 
     # --- the three graphs -------------------------------------------------------------------------------------
 
@@ -146,12 +168,11 @@ class KevModel(nn.Module):
         x = x + (self.segments(segment) + self.window_indexes(window_index))[:, None, :]
         x = self.embedding_norm(x)
         cache: list[KeyValue] = []
-        for number, layer in enumerate(self.layers):
+        for layer in self.layers:
             key, value = self.split(layer.key(x)), self.split(layer.value(x))
             cache.append((key, value))
-            if number + 1 < len(self.layers):  # nothing reads what the state becomes after the last layer
-                x = layer.merge(x, self.join(attention(self.split(layer.query(x)), key, value, None)))
-        return cache
+            x = layer.merge(x, self.join(attention(self.split(layer.query(x)), key, value, None)))
+        return [*cache[:-1], (self.split(self.state_key(x)), self.split(self.state_value(x)))]
 
     def answer(self, token_ids: Tensor, positions: Tensor, branch: Tensor, pieces: Tensor,
                cache: list[KeyValue]) -> Tensor:
@@ -160,15 +181,13 @@ class KevModel(nn.Module):
         x = self.embedding_norm(self.words(token_ids) + self.positions(positions) + self.segments.weight[1])
         mask = self.branch_mask(branch, cache[0][0].shape[2])
         for layer, (key, value) in zip(self.layers, cache):
-            own_value = self.split(layer.value(x))
             keys = torch.cat([key, self.split(layer.key(x))], 2)
-            values = torch.cat([value, own_value], 2)
+            values = torch.cat([value, self.split(layer.value(x))], 2)
             x = layer.merge(x, self.join(attention(self.split(layer.query(x)), keys, values, mask)))
         member = (branch == pieces[:, None]).to(x.dtype)  # [P, B]
         mean = member / member.sum(1, keepdim=True)
-        state_value = cache[-1][1].mean(2)  # [1, heads, head_size]
-        piece_value = torch.matmul(mean, self.join(own_value)[0]).view(-1, *state_value.shape[1:])
-        return self.piece_vectors(torch.matmul(mean, x[0]), piece_value, state_value)
+        state = self.join(cache[-1][1])[0].mean(0, keepdim=True)  # [1, hidden]
+        return self.piece_vectors(torch.matmul(mean, x[0]), state)
 
     def head(self, option_vectors: Tensor, question_type: Tensor, levels: Tensor) -> Tensor:
         """option_vectors [1, K, hidden], question_type [1], levels [1, K] -> logits [1, K]"""
@@ -190,12 +209,12 @@ class KevModel(nn.Module):
         own = torch.zeros(sees.shape, device=branch.device).masked_fill(~sees, MASKED)
         return F.pad(own, (state_keys, 0))[:, None]
 
-    def piece_vectors(self, mean: Tensor, piece_value: Tensor, state_value: Tensor) -> Tensor:
-        """mean [P, hidden]; values [P or 1, heads, head_size] -> [P, hidden]"""
-        left, right = piece_value - self.match_centre, state_value - self.match_centre
-        norms = (left.square().sum(-1) * right.square().sum(-1) + 1e-12).sqrt()
-        match = (left * right).sum(-1) / norms
-        return torch.cat([self.piece_projection(mean), match], -1)
+    def piece_vectors(self, mean: Tensor, state: Tensor) -> Tensor:
+        """mean [P, hidden]; state (mean of last values) [P or 1, hidden] -> [P, hidden]"""
+        left, right = self.match_piece(mean), self.match_state(state)
+        norms = (left.square().sum(-1, keepdim=True) * right.square().sum(-1, keepdim=True) + 1e-12).sqrt()
+        partial = (left * right / norms).view(-1, self.shape.heads, self.shape.head_size).sum(-1)
+        return torch.cat([self.piece_projection(mean), partial], -1)
 
     # --- many questions at once -------------------------------------------------------------------------------
 
@@ -205,16 +224,22 @@ class KevModel(nn.Module):
         x = self.words(b.token_ids) + self.positions(b.positions) + self.segments(b.segments)
         x = torch.cat([x[: b.state_tokens] + self.window_indexes(b.window_index), x[b.state_tokens:]])
         x = self.embedding_norm(x)
-        for number, layer in enumerate(self.layers):
-            last = number + 1 == len(self.layers)
+        for layer in self.layers[:-1]:
             query, key, value = layer.query(x), layer.key(x), layer.value(x)
-            own_value, state_value = value[b.state_tokens:], value[: b.state_tokens]
-            attended = self.branch_attention(b, query, key, value)
-            if last:
-                x = layer.merge(x[b.state_tokens:], attended)
-            else:
-                x = layer.merge(x, torch.cat([self.window_attention(b, query, key, value), attended]))
-        return self.read_out(b, x, own_value, state_value)
+            state = self.window_attention(b, query, key, value)
+            x = layer.merge(x, torch.cat([state, self.branch_attention(b, query, key, value)]))
+        return self.last_layer(b, x)
+
+    def last_layer(self, b: "Batch", x: Tensor) -> Tensor:
+        """As the others, but branches read the finished state."""
+        layer = self.layers[-1]
+        query, key, value = layer.query(x), layer.key(x), layer.value(x)
+        state = layer.merge(x[: b.state_tokens], self.window_attention(b, query, key, value))
+        state_value = self.state_value(state)
+        key = torch.cat([self.state_key(state), key[b.state_tokens:]])
+        value = torch.cat([state_value, value[b.state_tokens:]])
+        x = layer.merge(x[b.state_tokens:], self.branch_attention(b, query, key, value))
+        return self.read_out(b, x, state_value)
 
     def window_attention(self, b: "Batch", query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """packed [T, hidden] -> [state tokens, hidden]"""
@@ -229,19 +254,17 @@ class KevModel(nn.Module):
         out = self.join(attention(query, key, value, b.row_mask))
         return out.reshape(-1, self.shape.hidden)[b.row_flat]
 
-    def read_out(self, b: "Batch", x: Tensor, own_value: Tensor, state_value: Tensor) -> Tensor:
-        x, own_value, state_value = x.float(), own_value.float(), state_value.float()
-        pieces = b.piece_row.shape[0]
-        size = (pieces + 1, self.shape.hidden)  # the last row collects the tokens of the instructions
+    def read_out(self, b: "Batch", x: Tensor, state_value: Tensor) -> Tensor:
+        """x [branch tokens, hidden], state_value [state tokens, hidden] -> logits [Q, Kmax]"""
+        x, state_value, pieces = x.float(), state_value.float(), b.piece_row.shape[0]
         with torch.autocast(x.device.type, enabled=False):
-            mean = torch.zeros(size, device=x.device).index_add(0, b.token_piece, x)[:pieces]
-            own = torch.zeros(size, device=x.device).index_add(0, b.token_piece, own_value)[:pieces]
-            mean, own = mean / b.piece_lengths[:, None], own / b.piece_lengths[:, None]
+            # the last row collects the tokens of the instructions
+            mean = torch.zeros(pieces + 1, self.shape.hidden, device=x.device).index_add(0, b.token_piece, x)[:pieces]
+            mean = mean / b.piece_lengths[:, None]
             windows = torch.zeros(b.window_slots.shape[0], self.shape.hidden, device=x.device)
             windows = windows.index_add(0, b.token_window, state_value)
             state = (b.row_windows @ windows) / b.row_state_tokens[:, None]
-            heads = (-1, self.shape.heads, self.shape.head_size)
-            vectors = self.piece_vectors(mean, own.view(heads), state[b.piece_row].view(heads))
+            vectors = self.piece_vectors(mean, state[b.piece_row])
             options = torch.zeros(b.option_count, self.shape.hidden, device=x.device)
             options = options.index_add(0, b.piece_option, vectors * b.piece_weight[:, None])
             mask = torch.zeros(b.option_mask.shape, device=x.device).masked_fill(~b.option_mask, MASKED)
@@ -268,10 +291,11 @@ def from_minilm(folder: str | Path, shape: Shape = Shape()) -> KevModel:
     state = {f"{ours}.{kind}": source[f"{theirs}.{kind}"] for ours, theirs in names.items()
              for kind in ("weight", "bias") if f"{theirs}.{kind}" in source}
     missing, unexpected = model.load_state_dict(state, strict=False)
-    ours = {"window_indexes", "piece_projection", "match_centre", "head_module"}
+    ours = {"window_indexes", "piece_projection", "match_state", "match_piece", "state_key", "state_value", "head_module"}
     left = [name for name in missing if name.split(".")[0] not in ours]
     if left or unexpected:
         raise ValueError(f"base model does not fit: missing {left}, unexpected {unexpected}")
+    model.start_match()
     return model
 
 

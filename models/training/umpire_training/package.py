@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 from .base import base_folder
 
 
 def write_json(path: Path, value: object, indent: int | None = 2) -> None:
-    separators = None if indent else (",", ":")
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators) + "\n", "utf-8")
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
+    # Half a surrogate pair cannot stand in UTF-8; JSON can spell it.
+    path.write_text(re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text) + "\n", "utf-8")
 
 
 def write_tokenizer(folder: Path, max_tokens: int) -> None:

@@ -1,0 +1,23 @@
+"""Own data for what public data lacks. A generator is a function of a `random.Random` that returns an `Example`."""
+
+from __future__ import annotations
+
+import random
+
+from ..tasks import Example
+from . import documents, policies, records, support, tools
+
+GENERATORS = {
+    "support": (support.generate, 4), "policies": (policies.generate, 2), "records": (records.generate, 2),
+    "tools": (tools.generate, 1), "documents": (documents.generate, 2),
+}
+
+
+def generate(rng: random.Random) -> Example:
+    names = list(GENERATORS)
+    name = rng.choices(names, [GENERATORS[n][1] for n in names])[0]
+    example = GENERATORS[name][0](rng)
+    example.task = f"generated_{name}"
+    for labelled in example.questions:
+        labelled.task = example.task
+    return example
