@@ -1,0 +1,66 @@
+// From any older schema to the newest, step by step. Steps are never edited once released; a new one is appended.
+
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './schema.ts';
+import { StorageError } from './storage-error.ts';
+
+type Step = (transaction: Transaction<Database>) => Promise<void>;
+
+/** Step `i` leads from schema version `i` to `i + 1`. */
+const STEPS: readonly Step[] = [createApiKeys];
+
+/**
+ * All steps in one transaction that takes the write lock first, so two processes that start at once do not both migrate.
+ * @throws StorageError when the schema is newer than this code
+ */
+export async function migrate(database: Kysely<Database>, nowMs: number): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await transaction.schema
+      .createTable('schema_migrations')
+      .ifNotExists()
+      .addColumn('version', 'integer', (column) => column.primaryKey())
+      .addColumn('applied_at_ms', 'bigint', (column) => column.notNull())
+      .execute();
+    const version = await currentVersion(transaction);
+    refuseNewer(version);
+    for (const [index, step] of STEPS.entries()) {
+      if (index < version) continue;
+      await step(transaction);
+      await transaction
+        .insertInto('schema_migrations')
+        .values({ version: index + 1, applied_at_ms: nowMs })
+        .execute();
+    }
+  });
+}
+
+async function currentVersion(transaction: Transaction<Database>): Promise<number> {
+  const row = await transaction
+    .selectFrom('schema_migrations')
+    .select((select) => select.fn.max('version').as('version'))
+    .executeTakeFirst();
+  return Number(row?.version ?? 0);
+}
+
+function refuseNewer(version: number): void {
+  if (version <= STEPS.length) return;
+  throw new StorageError(
+    `The store has schema ${version} and this version of umpire knows ${STEPS.length}: it was last used by a newer umpire. ` +
+      'Start that one, or use another data folder.',
+  );
+}
+
+async function createApiKeys(transaction: Transaction<Database>): Promise<void> {
+  await transaction.schema
+    .createTable('api_keys')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('visible_prefix', 'text', (column) => column.notNull())
+    .addColumn('secret_hash', 'text', (column) => column.notNull().unique())
+    .addColumn('models', 'text')
+    .addColumn('scopes', 'text', (column) => column.notNull())
+    .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
+    .addColumn('expires_at_ms', 'bigint')
+    .addColumn('revoked_at_ms', 'bigint')
+    .execute();
+}
