@@ -1,0 +1,196 @@
+// Defaults < file < environment < flags, into one checked configuration. The only file that reads process.env, and it
+// finds every fault before it gives up.
+
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import { type ConfigFile, isRecord, readConfigFile } from './config-file.ts';
+import { type Config, configSchema } from './schema.ts';
+import { SETTINGS, type Setting } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigSources {
+  /** By flag name without dashes, `config` included; as text. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  /** Default: the process's. */
+  readonly env?: Environment;
+  /** What relative paths outside the file start from. Default: the process's. */
+  readonly workingDir?: string;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Setting name → where its value comes from: `default`, `file …`, `environment UMPIRE_…`, `flag --…`. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Upstream name → its API key, out of the variable that `apiKeyEnv` names. */
+  readonly upstreamApiKeys: ReadonlyMap<string, string>;
+}
+
+/** All faults of a configuration, one a line. Values are not quoted: one of them may be a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'a fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    );
+    this.faults = faults;
+  }
+}
+
+/** Settings of the command-line client, which has no configuration of its own. */
+export function readClientSettings(env: Environment = process.env): {
+  url: string | undefined;
+  apiKey: string | undefined;
+} {
+  return { url: env['UMPIRE_URL'] || undefined, apiKey: env['UMPIRE_API_KEY'] || undefined };
+}
+
+/** Variables of ours that are no settings. */
+const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL'];
+
+/** @throws ConfigError with all faults */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  const { flags, env = process.env, workingDir = process.cwd() } = sources;
+  const faults: string[] = [];
+  const filePath = flags['config'] || env['UMPIRE_CONFIG'];
+  const file = filePath ? readConfigFile(resolve(workingDir, filePath), faults) : undefined;
+  const origins = new Map<string, string>();
+  const values = structuredClone(file?.content ?? {});
+  for (const setting of SETTINGS)
+    origins.set(setting.name, applySetting(values, setting, { file, flags, env, workingDir }));
+
+  const parsed = configSchema.safeParse(values);
+  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => describeIssue(issue, origins)));
+  const upstreamApiKeys = readUpstreamKeys(values, env, faults);
+  faults.push(...unknownVariables(env, values));
+  if (parsed.success) faults.push(...crossFaults(parsed.data));
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  // The one relative default.
+  const config = { ...parsed.data, dataDir: resolve(workingDir, parsed.data.dataDir) };
+  return { config, origins, upstreamApiKeys };
+}
+
+interface Layers {
+  readonly file: ConfigFile | undefined;
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
+  readonly workingDir: string;
+}
+
+/** Writes the value of the highest layer that has one into `values`. @returns where it comes from */
+function applySetting(values: Record<string, unknown>, setting: Setting, layers: Layers): string {
+  const flag = layers.flags[setting.flag];
+  const variable = layers.env[setting.env];
+  const text = flag || variable;
+  if (text !== undefined && text !== '') {
+    setAt(values, setting.path, toPath(setting, parseText(setting, text), layers.workingDir));
+    return flag ? `flag --${setting.flag}` : `environment ${setting.env}`;
+  }
+  const own = getAt(values, setting.path);
+  if (own === undefined || layers.file === undefined) return 'default';
+  setAt(values, setting.path, toPath(setting, own, dirname(layers.file.path)));
+  return `file ${layers.file.path}`;
+}
+
+/** Text that does not fit its kind stays text, for the schema to refuse. */
+function parseText(setting: Setting, text: string): unknown {
+  switch (setting.kind) {
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text;
+    case 'boolean':
+      return z.stringbool().safeParse(text).data ?? text;
+    case 'list':
+      return text.split(',').map((part) => part.trim());
+    case 'structure':
+      return parseJson(text);
+    case 'text':
+      return text;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function toPath(setting: Setting, value: unknown, base: string): unknown {
+  return setting.note.path && typeof value === 'string' ? resolve(base, value) : value;
+}
+
+function getAt(values: Record<string, unknown>, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), values);
+}
+
+// A section that is no object is left alone, for the schema to refuse.
+function setAt(values: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [key, ...rest] = path;
+  if (key === undefined) return;
+  if (rest.length === 0) {
+    values[key] = value;
+    return;
+  }
+  values[key] ??= {};
+  const section = values[key];
+  if (isRecord(section)) setAt(section, rest, value);
+}
+
+function describeIssue(issue: z.core.$ZodIssue, origins: ReadonlyMap<string, string>): string {
+  const name = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const prefix = name === '' ? '' : `${name}.`;
+    return `${issue.keys.map((key) => prefix + key).join(', ')} in the file: no such setting.`;
+  }
+  const setting = SETTINGS.find((candidate) => name === candidate.name || name.startsWith(`${candidate.name}.`));
+  const origin = setting === undefined ? undefined : origins.get(setting.name);
+  return `${name === '' ? 'the file' : name}${origin === undefined ? '' : ` (${origin})`}: ${issue.message}.`;
+}
+
+/** Works on unchecked values, so that a missing key is told together with every other fault. */
+function readUpstreamKeys(values: Record<string, unknown>, env: Environment, faults: string[]): Map<string, string> {
+  const keys = new Map<string, string>();
+  for (const [index, upstream] of upstreamEntries(values).entries()) {
+    const { name, apiKeyEnv } = upstream;
+    if (typeof name !== 'string' || typeof apiKeyEnv !== 'string') continue;
+    const key = env[apiKeyEnv];
+    if (key) keys.set(name, key);
+    else faults.push(`upstreams.${index}.apiKeyEnv: the environment variable it names is not set.`);
+  }
+  return keys;
+}
+
+function upstreamEntries(values: Record<string, unknown>): Record<string, unknown>[] {
+  const { upstreams } = values;
+  return Array.isArray(upstreams) ? upstreams.map((entry) => (isRecord(entry) ? entry : {})) : [];
+}
+
+function unknownVariables(env: Environment, values: Record<string, unknown>): string[] {
+  const known = new Set([
+    ...OTHER_VARIABLES,
+    ...SETTINGS.map((setting) => setting.env),
+    ...upstreamEntries(values).map((upstream) => upstream['apiKeyEnv']),
+  ]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('UMPIRE_') && env[name] !== '' && !known.has(name))
+    .map((name) => `${name} in the environment: no such setting.`);
+}
+
+function crossFaults(config: Config): string[] {
+  const faults: string[] = [];
+  if (config.http.requestTimeoutMs < config.http.headersTimeoutMs) {
+    faults.push('http.requestTimeoutMs: must not be shorter than http.headersTimeoutMs, which it contains.');
+  }
+  const names = config.upstreams.map((upstream) => upstream.name);
+  for (const name of duplicates(names)) faults.push(`upstreams: two have the name "${name}".`);
+  const ids = config.upstreams.flatMap((upstream) => upstream.models.map((model) => model.id));
+  for (const id of duplicates(ids)) faults.push(`upstreams: two models have the id "${id}".`);
+  return faults;
+}
+
+function duplicates(texts: readonly string[]): Set<string> {
+  return new Set(texts.filter((text, index) => texts.indexOf(text) !== index));
+}

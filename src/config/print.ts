@@ -1,0 +1,30 @@
+// A loaded configuration for people: `name = value  (origin)`, secrets masked.
+
+import type { LoadedConfig } from './load.ts';
+import { SETTINGS, type Setting } from './settings.ts';
+
+const MASK = '********';
+
+/** One line a setting. A secret shows only that it is set. */
+export function printConfig({ config, origins }: LoadedConfig): string {
+  const lines = SETTINGS.map((setting) => {
+    const shown = `${setting.name} = ${showValue(setting, valueOf(config, setting))}`;
+    return `${shown.padEnd(56)} (${origins.get(setting.name)})`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+function valueOf(config: object, setting: Setting): unknown {
+  return setting.path.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
+}
+
+function showValue(setting: Setting, value: unknown): string {
+  if (value === undefined) return setting.note.defaultText ?? 'unset';
+  if (setting.note.secret) return MASK;
+  return JSON.stringify(value, (key, inner: unknown) => (key === 'baseUrl' ? maskQuery(String(inner)) : inner));
+}
+
+/** Some services take their key in the address. */
+function maskQuery(url: string): string {
+  return url.replace(/\?.*$/, `?${MASK}`);
+}

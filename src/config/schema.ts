@@ -1,0 +1,229 @@
+// Every setting there is: type, default, bounds, unit, help. Names of environment variables and flags follow from the
+// path (settings.ts), the page docs/config.md from all of it (document.ts). Nothing else declares a setting.
+
+import { join } from 'node:path';
+import { z } from 'zod';
+
+export interface SettingNote {
+  readonly help: string;
+  readonly unit?: 'ms' | 'bytes' | 'tokens' | 'micro-USD per 1,000,000 tokens';
+  /** Masked wherever settings are shown. */
+  readonly secret?: true;
+  /** A path: from the file it is relative to the file's folder, otherwise to the working directory. */
+  readonly path?: true;
+  /** Shown instead of a default that depends on the machine. */
+  readonly defaultText?: string;
+}
+
+export const settingNotes = z.registry<SettingNote>();
+
+const note = settingNotes;
+const MODELS_BESIDE_THE_CODE = join(import.meta.dirname, '..', '..', 'models');
+
+/** Node's timers take no more: about 24.8 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const milliseconds = (min = 1): z.ZodInt => z.int().min(min).max(MAX_TIMER_MS);
+const text = z.string().min(1);
+const count = (min = 1): z.ZodInt => z.int().min(min).max(1_000_000);
+
+const engine = z.strictObject({
+  device: text
+    .regex(/^[a-z0-9]+$/, 'must be a name such as auto, cpu or cuda')
+    .default('auto')
+    .register(note, {
+      help: 'Execution provider: `auto` takes the best one that works, any other name (`cpu`, `cuda`, …) that one. What was chosen is said at the start.',
+    }),
+  allowDeviceFallback: z.boolean().default(false).register(note, {
+    help: 'Whether a named device that cannot be used is replaced by `cpu`; otherwise the start fails.',
+  }),
+  workers: z.int().min(1).max(256).optional().register(note, {
+    help: 'Threads that run models.',
+    defaultText: 'cores of the cgroup ÷ threadsPerWorker',
+  }),
+  threadsPerWorker: z.int().min(1).max(256).default(1).register(note, {
+    help: 'Cores one run uses. 1 is best for models of up to 30 M parameters.',
+  }),
+  queueMaxJobs: count()
+    .default(1024)
+    .register(note, { help: 'Calls that may wait; further ones are refused as `overloaded`.' }),
+  queueMaxCostMs: milliseconds().default(60_000).register(note, {
+    help: 'Estimated work, over all workers, that may wait; beyond it calls are refused as `overloaded`.',
+    unit: 'ms',
+  }),
+  queueDeadlineMs: milliseconds().default(8000).register(note, {
+    help: 'Longest wait before work on a call begins. A call that cannot meet it is refused at once. The decision SDK gives up after 10 s.',
+    unit: 'ms',
+  }),
+  probeIntervalMs: milliseconds(0).default(10_000).register(note, {
+    help: 'Time between probe inferences on an idle engine; 0 switches them off.',
+    unit: 'ms',
+  }),
+  probeTimeoutMs: milliseconds().default(30_000).register(note, {
+    help: 'A run that takes longer makes `/readyz` answer 503 until it ends.',
+    unit: 'ms',
+  }),
+  cacheDir: text.optional().register(note, {
+    help: 'Where optimised graphs are kept between starts.',
+    path: true,
+    defaultText: '`cache` in dataDir',
+  }),
+});
+
+const embeddings = z.strictObject({
+  maxInputs: z.int().min(1).max(2048).default(2048).register(note, { help: 'Inputs one embedding call may have.' }),
+});
+
+const http = z.strictObject({
+  bodyLimitBytes: z
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(8 * 1024 * 1024)
+    .register(note, {
+      help: 'Largest request body.',
+      unit: 'bytes',
+    }),
+  headersTimeoutMs: milliseconds().default(10_000).register(note, {
+    help: 'A client that takes longer to send its headers gets a 408.',
+    unit: 'ms',
+  }),
+  requestTimeoutMs: milliseconds().default(60_000).register(note, {
+    help: 'A client that takes longer to send its whole request gets a 408.',
+    unit: 'ms',
+  }),
+  keepAliveTimeoutMs: milliseconds().default(65_000).register(note, {
+    help: 'How long an idle connection is kept. Longer than that of a proxy in front, or it will see resets.',
+    unit: 'ms',
+  }),
+  gracePeriodMs: milliseconds().default(20_000).register(note, {
+    help: 'Time that accepted requests have to finish after SIGTERM; then their connections are closed.',
+    unit: 'ms',
+  }),
+  corsOrigins: z.array(text).default([]).register(note, {
+    help: 'Origins that browsers may call from, such as `https://app.example.com`; `*` is any. None: no CORS headers.',
+  }),
+  metricsRequireKey: z.boolean().default(false).register(note, { help: 'Whether `/metrics` needs an API key.' }),
+});
+
+const log = z.strictObject({
+  level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info').register(note, {
+    help: 'Least serious messages that are written. Each request is one line at `info`.',
+  }),
+  format: z.enum(['auto', 'json', 'text']).default('auto').register(note, {
+    help: '`auto` is `text` on a terminal and `json` elsewhere.',
+  }),
+});
+
+const microUsd = z.int().min(0).max(1_000_000_000_000);
+
+const reasoning = z.strictObject({
+  usage: z.enum(['auto', 'included', 'apart']).default('auto').register(note, {
+    help: "Whether the upstream's `completion_tokens` already has the reasoning tokens in it; ours always has.",
+  }),
+  allowanceTokens: z.int().min(0).max(10_000_000).default(0).register(note, {
+    help: "Added to the caller's `max_tokens`, so that it never limits the reasoning; 0 where the upstream's cap leaves reasoning out.",
+    unit: 'tokens',
+  }),
+  capField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_completion_tokens').register(note, {
+    help: "The field in which the upstream takes the caller's `max_tokens`.",
+  }),
+});
+
+const upstreamModel = z.strictObject({
+  id: text.max(256).register(note, { help: 'What clients of this server call the model.' }),
+  upstreamModel: text
+    .optional()
+    .register(note, { help: "The upstream's own name of the model.", defaultText: 'the id' }),
+  description: z.string().default('').register(note, { help: 'Shown in the list of models.' }),
+  ownedBy: text.optional().register(note, { help: 'Shown in the list of models.', defaultText: "the upstream's name" }),
+  releaseDate: z.iso.date().default('2026-01-01').register(note, { help: 'Shown in the list of models.' }),
+  inputMicroUsdPerMillionTokens: microUsd.default(0).register(note, {
+    help: 'Price of input.',
+    unit: 'micro-USD per 1,000,000 tokens',
+  }),
+  outputMicroUsdPerMillionTokens: microUsd.default(0).register(note, {
+    help: 'Price of output, reasoning included.',
+    unit: 'micro-USD per 1,000,000 tokens',
+  }),
+  reasoning: reasoning.optional().register(note, { help: 'Present for a reasoning model, absent for any other.' }),
+});
+
+const upstream = z.strictObject({
+  name: text
+    .regex(/^[a-z0-9-]+$/, 'must be lower-case letters, digits and hyphens')
+    .register(note, { help: 'For logs.' }),
+  baseUrl: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .refine(
+      (url) => !URL.canParse(url) || new URL(url).username === '',
+      'must not hold a user; name a variable in apiKeyEnv',
+    )
+    .register(note, { help: 'Address of the API, usually ending in `/v1`.' }),
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable')
+    .optional()
+    .register(note, {
+      help: "Environment variable with the upstream's API key.",
+      defaultText: 'no key is sent',
+    }),
+  models: z.array(upstreamModel).min(1).register(note, { help: 'Models to offer from this upstream.' }),
+  connectTimeoutMs: milliseconds().default(5000).register(note, { help: 'Until the connection stands.', unit: 'ms' }),
+  firstByteTimeoutMs: milliseconds().default(60_000).register(note, {
+    help: 'Streaming: until the first byte of the reply.',
+    unit: 'ms',
+  }),
+  idleTimeoutMs: milliseconds().default(60_000).register(note, { help: 'Streaming: longest silence.', unit: 'ms' }),
+  totalTimeoutMs: milliseconds()
+    .default(300_000)
+    .register(note, { help: 'Not streaming: the whole request.', unit: 'ms' }),
+  streamTotalTimeoutMs: milliseconds()
+    .default(1_800_000)
+    .register(note, { help: 'Streaming: the whole reply.', unit: 'ms' }),
+  maxConcurrentRequests: count().default(256).register(note, {
+    help: 'Requests to one model at a time; further ones are refused as `overloaded`.',
+  }),
+});
+
+/** All settings of the server. */
+export const configSchema = z.strictObject({
+  host: text.default('127.0.0.1').register(note, { help: 'Address to listen on; `0.0.0.0` is every interface.' }),
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(8080)
+    .register(note, { help: 'Port to listen on; 0 lets the system choose.' }),
+  dataDir: text.default('./data').register(note, {
+    help: 'Where keys and caches are kept. Created for its owner alone if missing.',
+    path: true,
+  }),
+  apiKey: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,200}$/, 'must be 16 to 200 visible ASCII characters')
+    .optional()
+    .register(note, {
+      help: 'A fixed API key with all models and scopes, beside those of the store. 16 to 200 visible ASCII characters.',
+      secret: true,
+      defaultText: 'none',
+    }),
+  modelsDir: text.default(MODELS_BESIDE_THE_CODE).register(note, {
+    help: 'Folder of model folders.',
+    path: true,
+    defaultText: '`models` beside the code',
+  }),
+  models: z.array(text).min(1).optional().register(note, {
+    help: 'Models to load: folder names in modelsDir, or paths.',
+    defaultText: 'every model folder in modelsDir',
+  }),
+  engine: engine.prefault({}),
+  embeddings: embeddings.prefault({}),
+  http: http.prefault({}),
+  log: log.prefault({}),
+  upstreams: z.array(upstream).default([]).register(note, {
+    help: 'Chat servers whose models are offered here. In the environment and on the command line as JSON.',
+  }),
+});
+
+export type Config = z.output<typeof configSchema>;
+export type UpstreamConfig = Config['upstreams'][number];
