@@ -88,14 +88,16 @@ const importerRules: IForbiddenRuleType[] = [
   },
 ];
 
+const options: IConfiguration['options'] = {
+  doNotFollow: { path: 'node_modules' },
+  tsConfig: { fileName: 'tsconfig.json' },
+  enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+};
+
 /** Which layers may import which, type imports included. */
 export const layerConfiguration: IConfiguration = {
   forbidden: [...layerRules, ...importerRules],
-  options: {
-    doNotFollow: { path: 'node_modules' },
-    tsConfig: { fileName: 'tsconfig.json' },
-    tsPreCompilationDeps: true,
-  },
+  options: { ...options, tsPreCompilationDeps: true },
 };
 
 /** What can be loaded into which thread: type imports are gone by then, so they do not count here. */
@@ -116,9 +118,5 @@ export const threadConfiguration: IConfiguration = {
       to: { path: 'node_modules/(fastify|@fastify|zod|undici|pino)(/|$)', reachable: true },
     },
   ],
-  options: {
-    doNotFollow: { path: 'node_modules' },
-    tsConfig: { fileName: 'tsconfig.json' },
-    tsPreCompilationDeps: false,
-  },
+  options: { ...options, tsPreCompilationDeps: false },
 };

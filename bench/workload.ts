@@ -1,5 +1,6 @@
 // The requests the bench sends: documents of an exact number of tokens, questions, and the grid of mixes. Pure and seeded.
 
+import type { Question } from '../src/domain/question.ts';
 import { VOCABULARY } from './vocabulary.ts';
 
 /** Bodies as they go over the wire; the decision bodies have ordinary names, so a plain object keeps their order. */
@@ -81,6 +82,17 @@ export function makeDecision({ stateTokens, questions, kind = 'mixed' }: Decisio
   const make = kind === 'mixed' ? makeQuestion : makeChoice;
   const entries = Array.from({ length: questions }, (_, index) => [`question_${index}`, make(index)] as const);
   return { model: DECISION_MODEL, state: makeDocument(stateTokens), questions: Object.fromEntries(entries) };
+}
+
+/** The questions of a body as the runtime takes them. */
+export function toQuestions({ questions }: DecisionBody): Question[] {
+  return Object.values(questions).map((question): Question => {
+    const { type, instructions } = question;
+    if (type === 'noul') return { type, instructions, whenFalse: null, whenTrue: null };
+    if (type === 'score') return { type, instructions, levels: question.criteria };
+    const options = Object.entries(question.criteria).map(([name, description]) => ({ name, description }));
+    return { type, instructions, options };
+  });
 }
 
 function makeEmbedding(input: string | readonly string[]): EmbeddingBody {
