@@ -1,0 +1,99 @@
+// BERT's normaliser and pre-tokeniser: text to words, the same words as the reference library for every code point.
+// Vocabulary and ids are tokenizer.ts's.
+
+import { BLANK, DROPPED, IDEOGRAPH, MARK, PUNCTUATION, SEPARATOR } from './character-classes.ts';
+
+const CODE_POINTS = 0x110000;
+const Flag = { dropped: 1, blank: 2, separator: 4, punctuation: 8, mark: 16, ideograph: 32 } as const;
+
+export interface BertWordOptions {
+  readonly lowercase: boolean;
+  readonly stripAccents: boolean;
+}
+
+/** One byte of flags per code point; 1.1 MB, made once per thread. */
+const flags = buildFlags();
+
+function buildFlags(): Uint8Array {
+  const table = new Uint8Array(CODE_POINTS);
+  const classes = [
+    [DROPPED, Flag.dropped],
+    [BLANK, Flag.blank],
+    [SEPARATOR, Flag.separator],
+    [PUNCTUATION, Flag.punctuation],
+    [MARK, Flag.mark],
+    [IDEOGRAPH, Flag.ideograph],
+  ] as const;
+  for (const [runs, flag] of classes) {
+    let next = 0;
+    for (const run of runs.split(' ')) {
+      const [gap = '0', length = '0'] = run.split(',');
+      const start = next + Number.parseInt(gap, 36);
+      next = start + Number.parseInt(length, 36);
+      for (let codePoint = start; codePoint < next; codePoint++) table[codePoint] = (table[codePoint] ?? 0) | flag;
+    }
+  }
+  return table;
+}
+
+function flagsOf(codePoint: number): number {
+  return flags[codePoint] ?? 0;
+}
+
+/** Words of a text, punctuation marks among them, in order. Lone surrogates count as U+FFFD, which is dropped. */
+export function splitBertWords(text: string, options: BertWordOptions): string[] {
+  const words: string[] = [];
+  let word = '';
+  for (const character of normalize(text.toWellFormed(), options)) {
+    const kind = flagsOf(character.codePointAt(0) ?? 0);
+    if ((kind & (Flag.separator | Flag.punctuation)) === 0) {
+      word += character;
+      continue;
+    }
+    if (word !== '') words.push(word);
+    word = '';
+    if (kind & Flag.punctuation) words.push(character);
+  }
+  if (word !== '') words.push(word);
+  return words;
+}
+
+function normalize(text: string, options: BertWordOptions): string {
+  const clean = cleanText(text);
+  const stripped = options.stripAccents ? stripAccents(clean) : clean;
+  return options.lowercase ? lowercase(stripped) : stripped;
+}
+
+function cleanText(text: string): string {
+  let clean = '';
+  for (const character of text) {
+    const kind = flagsOf(character.codePointAt(0) ?? 0);
+    if (kind & Flag.dropped) continue;
+    if (kind & Flag.blank) clean += ' ';
+    else if (kind & Flag.ideograph) clean += ` ${character} `;
+    else clean += character;
+  }
+  return clean;
+}
+
+function stripAccents(text: string): string {
+  if (isAscii(text)) return text;
+  let stripped = '';
+  for (const character of text.normalize('NFD')) {
+    if ((flagsOf(character.codePointAt(0) ?? 0) & Flag.mark) === 0) stripped += character;
+  }
+  return stripped;
+}
+
+/** By code point: whole-string lower case knows a final sigma, which the reference does not. */
+function lowercase(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
+  let lower = '';
+  for (const character of text) lower += character.toLowerCase();
+  return lower;
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
+}

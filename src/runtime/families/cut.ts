@@ -1,0 +1,27 @@
+// Cuts token ids into slices that fit a window, at word boundaries where that leaves at least half a slice. Pure.
+
+/**
+ * Consecutive slices of at most `size` ids; a slice that would end inside a word ends before that word, unless less than
+ * half of `size` would remain. No ids, no slices. @param size at least 1
+ */
+export function cut(ids: readonly number[], size: number, isContinuation: (id: number) => boolean): number[][] {
+  const slices: number[][] = [];
+  let start = 0;
+  while (start < ids.length) {
+    const end = sliceEnd(ids, start, { size, isContinuation });
+    slices.push(ids.slice(start, end));
+    start = end;
+  }
+  return slices;
+}
+
+function sliceEnd(
+  ids: readonly number[],
+  start: number,
+  { size, isContinuation }: { size: number; isContinuation: (id: number) => boolean },
+): number {
+  const end = Math.min(start + size, ids.length);
+  let word = end;
+  while (word > start && word < ids.length && isContinuation(ids[word] ?? 0)) word--;
+  return 2 * (word - start) >= size ? word : end;
+}

@@ -1,0 +1,171 @@
+// From questions to the rows a split encoder reads: rendering, sorting, windows and chunks, exactly as models/README.md
+// says. Pure: no tensors, no graphs. models/training/umpire_training/prompts.py is its twin.
+
+import type { Question, QuestionType } from '../../domain/question.ts';
+import type { Tokenizer } from '../tokenizer.ts';
+import { cut } from './cut.ts';
+
+/** The numbers of the manifest that decide how text is cut. */
+export interface PromptLimits {
+  readonly windowTokens: number;
+  readonly maxWindowIndex: number;
+  readonly branchTokens: number;
+  readonly branchScores: number;
+}
+
+/** One run of `answer`: the instructions, then pieces numbered from 1. */
+export interface Chunk {
+  readonly tokenIds: number[];
+  readonly positions: number[];
+  readonly branch: number[];
+  /** Per piece, which option (in the model's order) it belongs to. */
+  readonly options: number[];
+  /** Per piece, its number of tokens, `[SEP]` included. */
+  readonly lengths: number[];
+}
+
+/** Instructions and options of one question as ids, without specials, before the number of state keys is known. */
+export interface TokenizedQuestion {
+  readonly type: QuestionType;
+  readonly instructions: readonly number[];
+  /** `[options]`, in the model's order. */
+  readonly options: readonly (readonly number[])[];
+  /** `[options]`: place in the request of each option in the model's order. */
+  readonly order: readonly number[];
+}
+
+export interface PreparedQuestion {
+  readonly type: QuestionType;
+  /** Instruction slices that are encoded like windows of the state, with specials. */
+  readonly windows: readonly (readonly number[])[];
+  readonly chunks: readonly Chunk[];
+  readonly order: readonly number[];
+  /** `[options]`: 1..K for score questions, else zeros. */
+  readonly levels: readonly number[];
+}
+
+interface RenderedOption {
+  readonly text: string;
+  readonly name: string;
+}
+
+/** Options as the model reads them, in the order of the request. */
+export function renderOptions(question: Question): RenderedOption[] {
+  switch (question.type) {
+    case 'choice':
+      return question.options.map(({ name, description }) => named(name, description));
+    case 'noul':
+      return [named('false', question.whenFalse), named('true', question.whenTrue)];
+    case 'score':
+      return question.levels.map((text) => ({ text, name: '' }));
+  }
+}
+
+function named(name: string, description: string | null): RenderedOption {
+  return { text: description ? `${name}: ${description}` : name, name };
+}
+
+/** Places in the request, sorted by the UTF-8 bytes of (text, name); score levels keep their order. */
+export function sortOptions(question: Question, rendered: readonly RenderedOption[]): number[] {
+  const places = rendered.map((_, place) => place);
+  if (question.type === 'score') return places;
+  // Buffer.from writes U+FFFD for a lone surrogate, as the tokenizer reads it.
+  const bytes = rendered.map(({ text, name }) => ({ text: Buffer.from(text), name: Buffer.from(name) }));
+  return places.sort((a, b) => {
+    const [left, right] = [bytes[a], bytes[b]];
+    if (left === undefined || right === undefined) return 0;
+    return Buffer.compare(left.text, right.text) || Buffer.compare(left.name, right.name);
+  });
+}
+
+export function tokenizeQuestion(question: Question, tokenizer: Tokenizer): TokenizedQuestion {
+  const rendered = renderOptions(question);
+  const order = sortOptions(question, rendered);
+  return {
+    type: question.type,
+    instructions: tokenizer.encode(question.instructions),
+    options: order.map((place) => tokenizer.encode(rendered[place]?.text ?? '')),
+    order,
+  };
+}
+
+/** Content tokens of one question, each counted once, without specials. */
+export function countQuestionTokens(question: TokenizedQuestion): number {
+  return question.options.reduce((sum, ids) => sum + ids.length, question.instructions.length);
+}
+
+/** `[CLS] slice [SEP]` for each slice; no ids give one empty window. */
+export function cutWindows(ids: readonly number[], tokenizer: Tokenizer, limits: PromptLimits): number[][] {
+  return cutOrEmpty(ids, tokenizer, limits).map((slice) => withSpecials(slice, tokenizer));
+}
+
+function cutOrEmpty(ids: readonly number[], tokenizer: Tokenizer, limits: PromptLimits): number[][] {
+  const slices = cut(ids, limits.windowTokens - 2, (id) => tokenizer.isContinuation(id));
+  return slices.length === 0 ? [[]] : slices;
+}
+
+function withSpecials(slice: readonly number[], { special }: Tokenizer): number[] {
+  return [special.cls, ...slice, special.sep];
+}
+
+/** @param stateKeys tokens of the state's windows, specials included */
+export function prepareQuestion(
+  question: TokenizedQuestion,
+  stateKeys: number,
+  { tokenizer, limits }: { readonly tokenizer: Tokenizer; readonly limits: PromptLimits },
+): PreparedQuestion {
+  const windows = cutWindows(question.instructions, tokenizer, limits);
+  const last = windows.pop() ?? [];
+  const keys = windows.reduce((sum, window) => sum + window.length, stateKeys);
+  const pieces = question.options.map((ids) =>
+    cutOrEmpty(ids, tokenizer, limits).map((slice) => [...slice, tokenizer.special.sep]),
+  );
+  const capacity = Math.min(limits.branchTokens, Math.floor(limits.branchScores / keys));
+  const levels = question.order.map((_, level) => (question.type === 'score' ? level + 1 : 0));
+  return { type: question.type, windows, chunks: buildChunks(last, pieces, capacity), order: question.order, levels };
+}
+
+/** @param instructions `[CLS] slice [SEP]` @param options `[options][pieces]` @param capacity tokens of one chunk */
+export function buildChunks(
+  instructions: readonly number[],
+  options: readonly (readonly (readonly number[])[])[],
+  capacity: number,
+): Chunk[] {
+  const chunks: Chunk[] = [];
+  let chunk: Chunk | undefined;
+  for (const [option, pieces] of options.entries()) {
+    for (const piece of pieces) {
+      if (chunk === undefined || chunk.tokenIds.length + piece.length > capacity) {
+        chunk = openChunk(instructions);
+        chunks.push(chunk);
+      }
+      appendPiece(chunk, piece, { option, firstPosition: instructions.length });
+    }
+  }
+  return chunks;
+}
+
+function openChunk(instructions: readonly number[]): Chunk {
+  return {
+    tokenIds: [...instructions],
+    positions: instructions.map((_, position) => position),
+    branch: instructions.map(() => 0),
+    options: [],
+    lengths: [],
+  };
+}
+
+function appendPiece(
+  chunk: Chunk,
+  piece: readonly number[],
+  { option, firstPosition }: { option: number; firstPosition: number },
+): void {
+  chunk.options.push(option);
+  chunk.lengths.push(piece.length);
+  const number = chunk.options.length;
+  for (const [index, id] of piece.entries()) {
+    chunk.tokenIds.push(id);
+    chunk.positions.push(firstPosition + index);
+    chunk.branch.push(number);
+  }
+}

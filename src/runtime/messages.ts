@@ -1,0 +1,93 @@
+// What crosses between the main thread and a worker: plain data both ways, errors as records.
+
+import type { ErrorRecord } from '../domain/errors.ts';
+import type { Question } from '../domain/question.ts';
+import type { ModelFolder } from './manifest.ts';
+
+/** `workerData` of every worker. */
+export interface WorkerSetup {
+  readonly models: readonly ModelFolder[];
+  readonly device: string;
+  readonly allowDeviceFallback: boolean;
+  readonly threads: number;
+  readonly cacheFolder: string | undefined;
+  /** One Int32 that workers take turns with, so that only one of them optimises a graph. */
+  readonly turn: SharedArrayBuffer;
+}
+
+export interface DecideTask {
+  readonly kind: 'decide';
+  readonly modelId: string;
+  readonly state: string;
+  readonly questions: readonly Question[];
+}
+
+export interface EmbedTask {
+  readonly kind: 'embed';
+  readonly modelId: string;
+  /** `place`: index in the caller's own list, for messages. */
+  readonly inputs: readonly { readonly place: number; readonly input: string | readonly number[] }[];
+  readonly dimensions: number | undefined;
+  readonly encoding: 'float' | 'base64';
+}
+
+/** A golden case of the model, run again; its answer is not looked at. */
+export interface ProbeTask {
+  readonly kind: 'probe';
+}
+
+export type Task = DecideTask | EmbedTask | ProbeTask;
+
+interface Timed {
+  readonly tokenizeMs: number;
+  readonly inferMs: number;
+}
+
+export interface DecideReply extends Timed {
+  /** `[questions][options]`, in the order of the request. */
+  readonly probabilities: readonly (readonly number[])[];
+  readonly inputTokens: number;
+}
+
+export interface EmbedReply extends Timed {
+  readonly embeddings: readonly (Float32Array | string)[];
+  readonly inputTokens: number;
+}
+
+export type ProbeReply = Record<string, never>;
+
+export interface ReplyOf {
+  readonly decide: DecideReply;
+  readonly embed: EmbedReply;
+  readonly probe: ProbeReply;
+}
+
+export type TaskReply = { readonly value: ReplyOf[Task['kind']] } | { readonly error: ErrorRecord };
+
+/** Posted once by each worker when its load has ended. */
+export type LoadReport =
+  | {
+      readonly kind: 'loaded';
+      readonly device: string;
+      readonly models: readonly LoadedModelReport[];
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export interface TimedCase {
+  readonly stateCharacters: number;
+  /** Instructions and options; 0 for embeddings. */
+  readonly questionCharacters: number;
+  readonly inputTokens: number;
+  readonly wallMs: number;
+}
+
+export interface LoadedModelReport {
+  readonly modelId: string;
+  /** Of the graphs in use: `int8`, … */
+  readonly precision: string;
+  readonly loadMs: number;
+  /** Warm runs of golden cases, by which the cost model is calibrated. */
+  readonly timedCases: readonly TimedCase[];
+  readonly optimizedGraphs: 'read' | 'written' | 'none';
+}

@@ -1,0 +1,86 @@
+// Reads one model folder: manifest, checksums, digest. What is wrong is said with folder, file and reason. Graphs are
+// opened by the workers alone.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Manifest, ModelFolder } from './manifest.ts';
+import { parseManifest } from './manifest-schema.ts';
+import { StartError } from './start-error.ts';
+
+const SUMS_FILE = 'SHA256SUMS';
+const SUM_LINE = /^([0-9a-f]{64}) [ *]([^/\\]+)$/;
+const ALWAYS_NEEDED = ['model.json', 'tokenizer.json', 'golden.json'];
+
+/** Reads and verifies a folder of models/README.md's layout. @throws StartError */
+export async function readModelFolder(path: string): Promise<ModelFolder> {
+  const folder = resolve(path);
+  const sumsBytes = await readOrFail(folder, SUMS_FILE);
+  const sums = parseSums(folder, sumsBytes.toString('utf8'));
+  const manifest = await readManifest(folder);
+  requireListed(folder, manifest, sums);
+  for (const [name, sum] of sums) await verifyFile(folder, name, sum);
+  const digest = `sha256:${createHash('sha256').update(sumsBytes).digest('hex')}`;
+  return { path: folder, manifest, digest };
+}
+
+async function readManifest(folder: string): Promise<Manifest> {
+  const text = (await readOrFail(folder, 'model.json')).toString('utf8');
+  try {
+    return parseManifest(JSON.parse(text));
+  } catch (error) {
+    throw broken(folder, 'model.json', error);
+  }
+}
+
+/** @returns sum by file name */
+function parseSums(folder: string, text: string): Map<string, string> {
+  const sums = new Map<string, string>();
+  for (const line of text.split('\n').filter((entry) => entry !== '')) {
+    const [, sum, name] = SUM_LINE.exec(line) ?? [];
+    if (sum === undefined || name === undefined) {
+      throw broken(folder, SUMS_FILE, `line ${sums.size + 1} is not "<sha256>  <file>"`);
+    }
+    sums.set(name, sum);
+  }
+  return sums;
+}
+
+function requireListed(folder: string, manifest: Manifest, sums: ReadonlyMap<string, string>): void {
+  const graphs = Object.values(manifest.graphs).flatMap((files) => Object.values(files));
+  for (const name of [...ALWAYS_NEEDED, ...graphs]) {
+    if (!sums.has(name)) throw broken(folder, name, `it is not listed in ${SUMS_FILE}`);
+  }
+}
+
+async function verifyFile(folder: string, name: string, expected: string): Promise<void> {
+  const hash = createHash('sha256');
+  try {
+    for await (const part of createReadStream(join(folder, name), { highWaterMark: 1 << 20 })) hash.update(part);
+  } catch (error) {
+    throw broken(folder, name, reasonOf(error));
+  }
+  const actual = hash.digest('hex');
+  if (actual !== expected) {
+    throw broken(folder, name, `checksum mismatch: ${SUMS_FILE} says ${expected}, the file has ${actual}`);
+  }
+}
+
+async function readOrFail(folder: string, name: string): Promise<Buffer> {
+  try {
+    return await readFile(join(folder, name));
+  } catch (error) {
+    throw broken(folder, name, reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): unknown {
+  const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return missing ? 'the file is missing' : error;
+}
+
+function broken(folder: string, name: string, reason: unknown): StartError {
+  const text = reason instanceof Error ? reason.message : String(reason);
+  return new StartError(`model folder ${folder}: ${name}: ${text}`);
+}

@@ -1,0 +1,164 @@
+// Sessions of the runtime library: options, devices, tensors. The only file that imports it; reachable from worker.ts
+// alone, because a run blocks its thread.
+
+import { env, InferenceSession, listSupportedBackends, Tensor } from 'onnxruntime-node';
+import { StartError } from './start-error.ts';
+
+export type { Tensor } from 'onnxruntime-node';
+
+export interface GraphSession {
+  /** Runs the graph; blocks this thread. @returns outputs by name */
+  run(feeds: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Tensor>>>;
+  close(): Promise<void>;
+}
+
+export interface SessionSettings {
+  /** Execution provider. */
+  readonly device: string;
+  /** Threads of one run. */
+  readonly threads: number;
+}
+
+/** Where an optimised graph is written; weights go into a file of their own beside it. */
+export interface OptimizedOutput {
+  readonly graphPath: string;
+  readonly weightsName: string;
+}
+
+export const LIBRARY_VERSION = env.versions.node ?? env.versions.common;
+
+/** Settings that change what an optimised graph holds; part of the cache's key. */
+export const OPTIMIZATION = 'level=all;x64quantprecision;prepacked;external>=1024';
+
+type SessionEntries = Record<string, unknown>;
+
+/** The library takes strings, and takes unknown keys without a word. */
+function sessionEntries(): SessionEntries {
+  return {
+    // Spinning sessions side by side run three times slower.
+    intra_op: { allow_spinning: '0' },
+    inter_op: { allow_spinning: '0' },
+    // Without it, hosts that lack VNNI saturate 16-bit sums and answer wrongly.
+    x64quantprecision: '1',
+  };
+}
+
+function baseOptions({ device, threads }: SessionSettings): InferenceSession.SessionOptions {
+  return {
+    executionProviders: [device],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    // An arena keeps the largest run's memory for ever; plain allocation costs no time worth measuring here.
+    enableCpuMemArena: false,
+    logSeverityLevel: 3,
+  };
+}
+
+/** Opens a graph and optimises it in memory. */
+export async function openGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
+  const options = {
+    ...baseOptions(settings),
+    graphOptimizationLevel: 'all',
+    extra: { session: sessionEntries() },
+  } as const;
+  return wrap(await InferenceSession.create(path, options));
+}
+
+/** Opens a graph that `writeOptimizedGraph` made; its weights are mapped, so sessions share them. */
+export async function openOptimizedGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
+  const options = {
+    ...baseOptions(settings),
+    graphOptimizationLevel: 'disabled',
+    extra: { session: sessionEntries() },
+  } as const;
+  return wrap(await InferenceSession.create(path, options));
+}
+
+/** Optimises a graph for this very host and writes it, weights already in the layout the kernels want. */
+export async function writeOptimizedGraph(
+  path: string,
+  settings: SessionSettings,
+  { graphPath, weightsName }: OptimizedOutput,
+): Promise<void> {
+  const session = await InferenceSession.create(path, {
+    ...baseOptions(settings),
+    graphOptimizationLevel: 'all',
+    optimizedModelFilePath: graphPath,
+    extra: {
+      session: {
+        ...sessionEntries(),
+        optimized_model_external_initializers_file_name: weightsName,
+        optimized_model_external_initializers_min_size_in_bytes: '1024',
+        save_external_prepacked_constant_initializers: '1',
+      },
+    },
+  });
+  await session.release();
+}
+
+function wrap(session: InferenceSession): GraphSession {
+  return {
+    run: (feeds) => session.run(feeds) as Promise<Readonly<Record<string, Tensor>>>,
+    close: () => session.release(),
+  };
+}
+
+/** @param dims product = values.length */
+export function int64Tensor(values: readonly number[], dims: readonly number[]): Tensor {
+  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+}
+
+/** @param dims product = values.length */
+export function floatTensor(values: Float32Array, dims: readonly number[]): Tensor {
+  return new Tensor('float32', values, dims);
+}
+
+/** Values of a float32 output. */
+export function floatValues(tensor: Tensor | undefined): Float32Array {
+  if (!(tensor?.data instanceof Float32Array)) throw new Error('the graph gave no float32 tensor where one was due');
+  return tensor.data;
+}
+
+export interface DeviceChoice {
+  readonly device: string;
+  /** What the operator should know, when the device is not the one asked for. */
+  readonly warning?: string;
+}
+
+export interface DeviceRequest {
+  readonly requested: string;
+  readonly allowFallback: boolean;
+  readonly threads: number;
+  /** A graph that a device other than the CPU could run; undefined: the models have none. */
+  readonly deviceGraph: string | undefined;
+}
+
+/**
+ * Which device to use. `auto` takes CUDA where library and graphs are there, else the CPU; a named device is tried on a
+ * real graph. @throws StartError when a named device cannot be used and no fallback is allowed
+ */
+export async function chooseDevice(request: DeviceRequest): Promise<DeviceChoice> {
+  const { requested, allowFallback } = request;
+  if (requested === 'cpu') return { device: 'cpu' };
+  if (requested === 'auto') {
+    const bundled = listSupportedBackends().some(({ name, bundled }) => name === 'cuda' && bundled);
+    const usable = bundled && (await findDeviceFault('cuda', request)) === undefined;
+    return { device: usable ? 'cuda' : 'cpu' };
+  }
+  const fault = await findDeviceFault(requested, request);
+  if (fault === undefined) return { device: requested };
+  if (allowFallback) return { device: 'cpu', warning: `device ${requested} cannot be used, cpu instead: ${fault}` };
+  throw new StartError(`device ${requested} cannot be used: ${fault}`);
+}
+
+async function findDeviceFault(device: string, request: DeviceRequest): Promise<string | undefined> {
+  if (request.deviceGraph === undefined) return 'not every model has fp16 or fp32 graphs, which it would run';
+  try {
+    const session = await openGraph(request.deviceGraph, { device, threads: request.threads });
+    await session.close();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

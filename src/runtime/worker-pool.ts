@@ -1,0 +1,132 @@
+// The threads that run models. Only importer of piscina. Owns their start, their replacement and their end; what runs
+// when is the engine's.
+
+import { Piscina } from 'piscina';
+import { fromErrorRecord } from '../domain/errors.ts';
+import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
+import { StartError } from './start-error.ts';
+
+/** What the engine needs of a pool; its tests hand in their own. */
+export interface InferencePool {
+  readonly workers: number;
+  /** Resolves when every worker has loaded every model. @throws StartError */
+  readonly loaded: Promise<PoolReport>;
+  /**
+   * Runs one task on a free worker; the caller sees to it that there is one. It cannot be cancelled.
+   * @throws AppError what the worker said, or `internal_error` when the worker died
+   */
+  run<T extends Task>(task: T): Promise<ReplyOf[T['kind']]>;
+  /** Ends the workers once nothing is in flight: ending one inside a run aborts the whole process. */
+  close(): Promise<void>;
+}
+
+export interface PoolReport {
+  readonly device: string;
+  /** The same models in every worker; figures of the slowest. */
+  readonly models: Extract<LoadReport, { kind: 'loaded' }>['models'];
+  readonly warnings: readonly string[];
+}
+
+export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn'> {
+  readonly workers: number;
+  /** A worker died, or its replacement could not load. */
+  readonly onFault: (message: string) => void;
+}
+
+/** Small objects live briefly in a worker; a small nursery keeps its memory down. */
+const NURSERY_MIB = 16;
+
+export class WorkerPool implements InferencePool {
+  readonly workers: number;
+  readonly loaded: Promise<PoolReport>;
+  private readonly pool: Piscina;
+  private readonly inFlight = new Set<Promise<unknown>>();
+  private readonly onFault: (message: string) => void;
+
+  constructor({ workers, onFault, ...setup }: WorkerPoolOptions) {
+    // The runtime library reports home unless this is in the environment of the process before it is loaded; setting it
+    // in a worker is too late. The one place besides config/load.ts that touches process.env, and it only writes.
+    process.env['ORT_DISABLE_TELEMETRY'] = '1';
+    this.workers = workers;
+    this.onFault = onFault;
+    const workerData: WorkerSetup = { ...setup, turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
+    this.pool = new Piscina({
+      filename: workerFile(),
+      minThreads: workers,
+      maxThreads: workers,
+      concurrentTasksPerWorker: 1,
+      // The default parks an idle worker in Atomics.wait, where nothing else in it can go on.
+      atomics: 'disabled',
+      recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MIB },
+      workerData,
+    });
+    this.loaded = this.collectReports();
+    // Whoever awaits it sees the failure; without this line a failure before anyone does would end the process.
+    this.loaded.catch(() => undefined);
+  }
+
+  async run<T extends Task>(task: T): Promise<ReplyOf[T['kind']]> {
+    const running: Promise<TaskReply> = this.pool.run(task);
+    this.inFlight.add(running);
+    try {
+      const reply = await running;
+      if ('error' in reply) throw fromErrorRecord(reply.error);
+      return reply.value as ReplyOf[T['kind']];
+    } finally {
+      this.inFlight.delete(running);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.loaded]);
+    await Promise.allSettled(this.inFlight);
+    await this.pool.destroy();
+  }
+
+  /** All workers report before anything is decided: one that is still loading may be inside a run. */
+  private collectReports(): Promise<PoolReport> {
+    const reports: LoadReport[] = [];
+    return new Promise((resolve, reject) => {
+      const take = (report: LoadReport) => {
+        reports.push(report);
+        if (reports.length < this.workers) return;
+        if (reports.length > this.workers) {
+          if (report.kind === 'failed') this.onFault(`a worker's replacement could not load: ${report.message}`);
+          return;
+        }
+        const failed = reports.find((entry) => entry.kind === 'failed');
+        if (failed !== undefined) reject(new StartError(failed.message));
+        else resolve(mergeReports(reports.filter((entry) => entry.kind === 'loaded')));
+      };
+      this.pool.on('message', take);
+      this.pool.on('error', (error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error);
+        if (reports.length < this.workers) take({ kind: 'failed', message });
+        else this.onFault(`a worker died: ${message}`);
+      });
+    });
+  }
+}
+
+function mergeReports(reports: readonly Extract<LoadReport, { kind: 'loaded' }>[]): PoolReport {
+  const [first] = reports;
+  const models = (first?.models ?? []).map(
+    (model, place) =>
+      reports
+        .map((report) => report.models[place] ?? model)
+        .sort((a, b) => b.loadMs - a.loadMs)
+        .at(0) ?? model,
+  );
+  return {
+    device: first?.device ?? 'cpu',
+    models,
+    warnings: [...new Set(reports.flatMap((report) => report.warnings))],
+  };
+}
+
+/** The worker beside this file: TypeScript in the checkout, JavaScript once compiled. */
+function workerFile(): string {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  return new URL(`./worker.${extension}`, import.meta.url).href;
+}

@@ -1,0 +1,77 @@
+// A worker's entry: loads every model, then answers tasks one at a time. Never speaks HTTP; everything it reaches stays
+// free of fastify, zod and undici.
+
+import { join } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { toErrorRecord } from '../domain/errors.ts';
+import { SplitEncoder } from './families/split-encoder.ts';
+import { TextEncoder } from './families/text-encoder.ts';
+import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
+import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
+import { chooseDevice } from './session.ts';
+
+type Handler = (task: Task) => Promise<TaskReply>;
+
+/** A promise, so that a replacement gets no task before it is ready. It never rejects: the report says what failed. */
+export default startWorker(workerData as WorkerSetup);
+
+async function startWorker(setup: WorkerSetup): Promise<Handler> {
+  try {
+    const { device, warning } = await chooseDevice({
+      requested: setup.device,
+      allowFallback: setup.allowDeviceFallback,
+      threads: setup.threads,
+      deviceGraph: findDeviceGraph(setup),
+    });
+    const models = new Map<string, LoadedModel>();
+    for (const folder of setup.models) {
+      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device }));
+    }
+    report(loadedReport(device, [...models.values()], warning));
+    return async (task) => settle(() => perform(task, models));
+  } catch (error) {
+    const { message } = toErrorRecord(error);
+    report({ kind: 'failed', message });
+    return async () => ({ error: { code: 'internal_error', message } });
+  }
+}
+
+function report(message: LoadReport): void {
+  parentPort?.postMessage(message);
+}
+
+function loadedReport(device: string, models: readonly LoadedModel[], warning: string | undefined): LoadReport {
+  const warnings = models.flatMap((model) => model.warnings);
+  if (warning !== undefined) warnings.unshift(warning);
+  return { kind: 'loaded', device, models: models.map((model) => model.report), warnings };
+}
+
+/** A graph to try another device on; undefined unless every model has one. */
+function findDeviceGraph({ models, device }: WorkerSetup): string | undefined {
+  const paths = models.map((folder) => {
+    const files = folder.manifest.graphs[findPrecision(folder, device === 'auto' ? 'cuda' : device) ?? ''];
+    const [name] = Object.values(files ?? {});
+    return name === undefined ? undefined : join(folder.path, name);
+  });
+  return paths.includes(undefined) ? undefined : paths[0];
+}
+
+/** Errors cross threads as records: structured clone keeps no class. */
+async function settle(action: () => Promise<ReplyOf[Task['kind']]>): Promise<TaskReply> {
+  try {
+    return { value: await action() };
+  } catch (error) {
+    return { error: toErrorRecord(error) };
+  }
+}
+
+async function perform(task: Task, models: ReadonlyMap<string, LoadedModel>): Promise<ReplyOf[Task['kind']]> {
+  if (task.kind === 'probe') {
+    for (const model of models.values()) await model.probe();
+    return {};
+  }
+  const family = models.get(task.modelId)?.family;
+  if (task.kind === 'decide' && family instanceof SplitEncoder) return family.decide(task);
+  if (task.kind === 'embed' && family instanceof TextEncoder) return family.embed(task);
+  throw new Error(`no model of this worker does ${task.kind} as ${task.modelId}`);
+}
