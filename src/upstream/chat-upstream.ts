@@ -2,13 +2,14 @@
 
 import type { ModelCard } from '../domain/model-card.ts';
 
-/** The caller's body as sent, plus what we must read. Unknown fields pass through untouched. */
+/** The caller's body as sent, plus what had to be read of it. */
 export interface ChatRequest {
   readonly modelId: string;
   readonly stream: boolean;
   /** The client asked for `stream_options.include_usage`. */
   readonly includeUsage: boolean;
-  readonly body: Readonly<Record<string, unknown>>;
+  /** The text of a JSON object. A text, because parsing and printing would change numbers and drop duplicates. */
+  readonly bodyText: string;
 }
 
 export interface ChatUsage {
@@ -16,12 +17,14 @@ export interface ChatUsage {
   /** Includes reasoning tokens, whatever the upstream's habit. */
   readonly outputTokens: number;
   readonly reasoningTokens: number;
+  /** Part of the input that the upstream had cached. */
   readonly cachedTokens: number;
 }
 
 export interface ChatCompletion {
   /** The upstream's body with our model id and normalised usage. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly bodyText: string;
+  /** undefined: the upstream told none. */
   readonly usage: ChatUsage | undefined;
 }
 
@@ -31,20 +34,25 @@ export interface ChatChunk {
 }
 
 export interface ChatStream {
-  /** Ends after the upstream's `[DONE]`; throws an AppError when the upstream breaks off. Backpressure by pulling. */
+  /**
+   * Ends after the upstream's `[DONE]`; throws an AppError when the upstream breaks off. Backpressure by pulling. Who
+   * has a stream either reads it to its end, leaves the loop, or aborts the request's signal.
+   */
   readonly chunks: AsyncIterable<ChatChunk>;
-  /** Known once `chunks` has ended, however it ended. */
+  /** The last usage the upstream told so far; complete once `chunks` has ended. */
   usage(): ChatUsage | undefined;
 }
 
 /**
- * Errors: `upstream_error`, `upstream_timeout`, and `invalid_request` for the upstream's own 4xx that is the caller's
- * mistake. When `signal` is aborted the upstream connection is closed.
+ * Errors: `upstream_error`, `upstream_timeout`, `overloaded`, and for the upstream's own 4xx that is the caller's
+ * mistake `invalid_request`, `context_length_exceeded` or `request_too_large`. When `signal` is aborted the upstream
+ * connection is closed and the call rejects with the signal's reason.
  */
 export interface ChatUpstream {
   readonly models: readonly ModelCard[];
   complete(request: ChatRequest, signal: AbortSignal): Promise<ChatCompletion>;
   /** Resolves once the upstream has answered with a head, before its first chunk. */
   stream(request: ChatRequest, signal: AbortSignal): Promise<ChatStream>;
+  /** Refuses new requests and waits for the accepted ones. */
   close(): Promise<void>;
 }

@@ -1,0 +1,197 @@
+// One chat model at one upstream, over HTTP/1.1: sends the request, times its phases, cancels it, reads the reply.
+// What a body means is upstream-body.ts's and reply-translator.ts's, whose fault a failure is upstream-failure.ts's.
+
+import type { Dispatcher } from 'undici';
+import { AppError } from '../domain/errors.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import type { ChatChunk, ChatCompletion, ChatRequest, ChatStream, ChatUpstream } from './chat-upstream.ts';
+import { parseObject } from './json-object.ts';
+import { PhaseTimers } from './phase-timers.ts';
+import { ReplyTranslator } from './reply-translator.ts';
+import { readEvents } from './sse.ts';
+import { upstreamBody } from './upstream-body.ts';
+import { UpstreamConnections } from './upstream-connections.ts';
+import { brokenByUpstream, refusedByUpstream, reportedError } from './upstream-failure.ts';
+import type { ChatUpstreamOptions } from './upstream-options.ts';
+
+const BYTES_PER_MIB = 1024 * 1024;
+const MAX_REPLY_BYTES = 64 * BYTES_PER_MIB;
+const MAX_EVENT_LENGTH = 16 * BYTES_PER_MIB;
+/** Enough of a refusal to find its message in. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+/** After `[DONE]` only the end of the body is left; reading it keeps the connection for the next request. */
+const END_OF_BODY_MS = 1000;
+const BUSY_RETRY_AFTER_MS = 1000;
+const DONE = '[DONE]';
+
+type Reply = Dispatcher.ResponseData;
+
+/** A request under way: counted and timed until it is ended. */
+interface Call {
+  readonly timers: PhaseTimers;
+  /** May be called twice. */
+  end(): void;
+}
+
+export class HttpChatUpstream implements ChatUpstream {
+  readonly models: readonly ModelCard[];
+  readonly #options: ChatUpstreamOptions;
+  readonly #connections: UpstreamConnections;
+  readonly #path: string;
+  readonly #running = new Set<Call>();
+
+  /** @throws TypeError when the base URL is none */
+  constructor(options: ChatUpstreamOptions) {
+    const { modelId, description, ownedBy, releaseDate, price, baseUrl } = options;
+    const url = new URL(baseUrl);
+    this.models = [{ id: modelId, type: 'llm', description, ownedBy, releaseDate, price }];
+    this.#options = options;
+    this.#path = `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`;
+    this.#connections = new UpstreamConnections(url.origin, {
+      connectTimeoutMs: options.timeouts.connectMs,
+      maxConnections: options.maxConcurrentRequests,
+    });
+  }
+
+  async complete(request: ChatRequest, signal: AbortSignal): Promise<ChatCompletion> {
+    const body = upstreamBody(request, this.#options);
+    const call = this.#begin(signal, this.#options.timeouts.totalMs);
+    try {
+      const reply = await this.#post(body, 'application/json', call.timers.signal);
+      const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
+      if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
+      const translator = new ReplyTranslator(request, this.#options);
+      const bodyText = translator.translateCompletion(text);
+      return { bodyText, usage: translator.usage() };
+    } catch (error) {
+      throw failureOf(error, call.timers.signal);
+    } finally {
+      call.end();
+    }
+  }
+
+  async stream(request: ChatRequest, signal: AbortSignal): Promise<ChatStream> {
+    const { streamTotalMs, firstByteMs } = this.#options.timeouts;
+    const body = upstreamBody(request, this.#options);
+    const call = this.#begin(signal, streamTotalMs);
+    try {
+      call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
+      const reply = await this.#post(body, 'text/event-stream', call.timers.signal);
+      reply.body.once('close', () => call.end());
+      if (isJson(reply)) throw await notStreamed(reply);
+      const translator = new ReplyTranslator(request, this.#options);
+      return { chunks: this.#readChunks(reply, translator, call.timers), usage: () => translator.usage() };
+    } catch (error) {
+      call.end();
+      throw failureOf(error, call.timers.signal);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  #begin(clientSignal: AbortSignal, totalMs: number): Call {
+    clientSignal.throwIfAborted();
+    if (this.#running.size >= this.#options.maxConcurrentRequests) {
+      const message = 'The upstream has as many requests at once as it is allowed.';
+      throw new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
+    }
+    const timers = new PhaseTimers(clientSignal, totalMs);
+    const call: Call = {
+      timers,
+      end: () => {
+        timers.stop();
+        this.#running.delete(call);
+      },
+    };
+    this.#running.add(call);
+    return call;
+  }
+
+  /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
+  async #post(body: string, accept: string, signal: AbortSignal): Promise<Reply> {
+    const { apiKey } = this.#options;
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'umpire',
+      accept,
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    };
+    const reply = await this.#connections.post({ path: this.#path, headers, body, signal });
+    // Errors are read where the body is; one that comes after the reading has ended must not end the process.
+    reply.body.on('error', () => {});
+    const { statusCode: status } = reply;
+    if (status >= 200 && status < 300) return reply;
+    const { text } = await readText(reply, MAX_REFUSAL_BYTES);
+    throw refusedByUpstream({ status, headers: reply.headers, text }, this.#options);
+  }
+
+  async *#readChunks(reply: Reply, translator: ReplyTranslator, timers: PhaseTimers): AsyncGenerator<ChatChunk> {
+    let isDone = false;
+    try {
+      for await (const event of readEvents(this.#timedBytes(reply, timers), MAX_EVENT_LENGTH)) {
+        isDone = event.data === DONE;
+        if (isDone) break;
+        if (event.type === 'error') throw reportedError(parseObject(event.data)?.['error']);
+        const json = translator.translateChunk(event.data);
+        if (json !== undefined) yield { json };
+      }
+      if (!isDone && !translator.sawFinishReason()) {
+        throw new AppError('upstream_error', 'The upstream broke off before its answer was complete.');
+      }
+      const late = translator.lateUsageChunk();
+      if (late !== undefined) yield { json: late };
+    } catch (error) {
+      throw failureOf(error, timers.signal);
+    } finally {
+      if (isDone) readToEnd(reply);
+      else reply.body.destroy();
+    }
+  }
+
+  /** The idle clock runs only while bytes are waited for, so that a slow client is never the upstream's silence. */
+  async *#timedBytes(reply: Reply, timers: PhaseTimers): AsyncGenerator<Uint8Array> {
+    for await (const bytes of reply.body.iterator({ destroyOnReturn: false })) {
+      timers.endPhase();
+      yield bytes;
+      timers.startPhase(this.#options.timeouts.idleMs, 'The upstream fell silent in mid-stream.');
+    }
+    timers.endPhase();
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof AppError) return error;
+  return signal.aborted ? signal.reason : brokenByUpstream(error);
+}
+
+function isJson({ headers }: Reply): boolean {
+  return String(headers['content-type']).startsWith('application/json');
+}
+
+async function notStreamed(reply: Reply): Promise<AppError> {
+  const { text } = await readText(reply, MAX_REFUSAL_BYTES);
+  const error = parseObject(text)?.['error'];
+  if (error !== undefined && error !== null) return reportedError(error);
+  return new AppError('upstream_error', 'The upstream was asked for a stream and sent none.');
+}
+
+/** The body as text, cut at the limit; what is left of a longer one is not read, its connection is closed. */
+async function readText({ body }: Reply, maxBytes: number): Promise<{ text: string; isWhole: boolean }> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    bytes += chunk.length;
+    if (bytes > maxBytes) return { text, isWhole: false };
+  }
+  return { text: text + decoder.decode(), isWhole: true };
+}
+
+function readToEnd({ body }: Reply): void {
+  const timer = setTimeout(() => body.destroy(), END_OF_BODY_MS);
+  body.once('close', () => clearTimeout(timer));
+  body.resume();
+}

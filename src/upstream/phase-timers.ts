@@ -1,0 +1,36 @@
+// The clocks of one upstream call: one for the whole, one for the phase it is in. Either running out, or the client
+// leaving, aborts one signal, whose reason is the error to report.
+
+import { AppError } from '../domain/errors.ts';
+
+export class PhaseTimers {
+  /** Aborted with an AppError `upstream_timeout`, or with the reason of the client's signal. */
+  readonly signal: AbortSignal;
+  readonly #timeout = new AbortController();
+  readonly #total: NodeJS.Timeout;
+  #phase: NodeJS.Timeout | undefined;
+
+  constructor(clientSignal: AbortSignal, totalMs: number) {
+    this.signal = AbortSignal.any([clientSignal, this.#timeout.signal]);
+    this.#total = this.#after(totalMs, 'The upstream took too long for the whole request.');
+  }
+
+  /** Ends the phase before it. */
+  startPhase(ms: number, message: string): void {
+    this.endPhase();
+    this.#phase = this.#after(ms, message);
+  }
+
+  endPhase(): void {
+    clearTimeout(this.#phase);
+  }
+
+  stop(): void {
+    this.endPhase();
+    clearTimeout(this.#total);
+  }
+
+  #after(ms: number, message: string): NodeJS.Timeout {
+    return setTimeout(() => this.#timeout.abort(new AppError('upstream_timeout', message)), ms);
+  }
+}

@@ -1,0 +1,97 @@
+// From an upstream's reply to ours: the model id put back, usage normalised, hidden or asked for late. Everything else
+// stays to the letter. Pure; one translator per request.
+
+import { AppError } from '../domain/errors.ts';
+import type { ChatRequest, ChatUsage } from './chat-upstream.ts';
+import { isObject, parseObject } from './json-object.ts';
+import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
+import { reportedError } from './upstream-failure.ts';
+import type { ChatUpstreamOptions } from './upstream-options.ts';
+import { type ReportedUsage, readUsage } from './upstream-usage.ts';
+
+export class ReplyTranslator {
+  readonly #request: ChatRequest;
+  readonly #options: Pick<ChatUpstreamOptions, 'reasoning'>;
+  #reported: ReportedUsage | undefined;
+  #sawFinishReason = false;
+  /** The last chunk for the client, and whether it had the usage last reported. */
+  #lastSent: { readonly text: string; readonly hadUsage: boolean } | undefined;
+
+  constructor(request: ChatRequest, options: Pick<ChatUpstreamOptions, 'reasoning'>) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  usage(): ChatUsage | undefined {
+    return this.#reported?.counted;
+  }
+
+  /** Every choice ends with a reason: without one, a stream that ends without `[DONE]` was cut. */
+  sawFinishReason(): boolean {
+    return this.#sawFinishReason;
+  }
+
+  /** @throws AppError `upstream_error` when the text is not a chat completion */
+  translateCompletion(text: string): string {
+    const reply = readReply(text);
+    if (!Array.isArray(reply['choices'])) {
+      throw new AppError('upstream_error', 'The upstream answered with something that is not a chat completion.');
+    }
+    const members = listMembers(text);
+    const edits = this.#edits(text, members);
+    return editMembers(text, members, edits);
+  }
+
+  /**
+   * @returns the chunk for the client, or undefined when there is nothing in it that the client asked for
+   * @throws AppError `upstream_error` when the text is not a chunk, or the upstream's own error
+   */
+  translateChunk(text: string): string | undefined {
+    const chunk = readReply(text);
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
+    this.#sawFinishReason ||= choices.some((choice) => isObject(choice) && typeof choice['finish_reason'] === 'string');
+
+    const members = listMembers(text);
+    const edits = this.#edits(text, members);
+    const hasUsage = isObject(chunk['usage']);
+    if (!this.#request.includeUsage) {
+      if (hasUsage && choices.length === 0) return undefined;
+      edits.set('usage', undefined);
+    }
+    const translated = editMembers(text, members, edits);
+    this.#lastSent = { text: translated, hadUsage: hasUsage };
+    return translated;
+  }
+
+  /** The client is promised usage in the last chunk; for an upstream that told it earlier, one more chunk says it. */
+  lateUsageChunk(): string | undefined {
+    if (!this.#request.includeUsage || this.#reported === undefined || this.#lastSent === undefined) return undefined;
+    if (this.#lastSent.hadUsage) return undefined;
+    const { text } = this.#lastSent;
+    const edits = new Map([
+      ['choices', '[]'],
+      ['usage', this.#reported.json],
+    ]);
+    return editMembers(text, listMembers(text), edits);
+  }
+
+  #edits(text: string, members: readonly JsonMember[]): Map<string, string | undefined> {
+    const edits = new Map<string, string | undefined>([['model', JSON.stringify(this.#request.modelId)]]);
+    const usage = findValue(text, members, 'usage');
+    const reported = usage === undefined ? undefined : readUsage(usage, this.#options.reasoning?.usage);
+    if (reported !== undefined) {
+      this.#reported = reported;
+      edits.set('usage', reported.json);
+    }
+    return edits;
+  }
+}
+
+/** Some upstreams answer 200 and put their failure into the body or into an event. */
+function readReply(text: string): Record<string, unknown> {
+  const reply = parseObject(text);
+  if (reply === undefined)
+    throw new AppError('upstream_error', 'The upstream answered with something that is not JSON.');
+  if (reply['error'] !== undefined && reply['error'] !== null) throw reportedError(reply['error']);
+  return reply;
+}

@@ -1,0 +1,65 @@
+// The body an upstream is sent: the caller's text with the few members changed that must differ. Pure.
+
+import { AppError } from '../domain/errors.ts';
+import type { ChatRequest } from './chat-upstream.ts';
+import { editMembers, findValue, listMembers } from './json-text.ts';
+import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
+
+/** Members we act on. Twice the same one could mean one thing to us and another to the upstream. */
+const READ_MEMBERS = ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
+
+/** @throws AppError `invalid_request` when a member we act on is there twice */
+export function upstreamBody(
+  request: ChatRequest,
+  options: Pick<ChatUpstreamOptions, 'upstreamModel' | 'reasoning'>,
+): string {
+  const members = listMembers(request.bodyText);
+  refuseDuplicates(members.map(({ key }) => key));
+  const valueOf = (key: string) => findValue(request.bodyText, members, key);
+
+  const edits = new Map<string, string | undefined>([['model', JSON.stringify(options.upstreamModel)]]);
+  if (request.stream) edits.set('stream_options', withUsageAsked(valueOf('stream_options')));
+  if (options.reasoning !== undefined) addCapEdits(edits, valueOf, options.reasoning);
+  return editMembers(request.bodyText, members, edits);
+}
+
+function refuseDuplicates(keys: readonly string[]): void {
+  const twice = READ_MEMBERS.find((name) => keys.indexOf(name) !== keys.lastIndexOf(name));
+  if (twice !== undefined) {
+    throw new AppError('invalid_request', `The field '${twice}' is there more than once.`, { param: twice });
+  }
+}
+
+/** Usage is asked for in any case: it is what a request is accounted by. */
+function withUsageAsked(streamOptions: string | undefined): string {
+  if (streamOptions === undefined || streamOptions === 'null') return '{"include_usage":true}';
+  return editMembers(streamOptions, listMembers(streamOptions), new Map([['include_usage', 'true']]));
+}
+
+/**
+ * `max_tokens` limits what is visible, so a cap that covers reasoning too is widened by the allowance.
+ * `max_completion_tokens` covers reasoning by its own definition and is passed on as it is; where both end up in one
+ * field the smaller one holds.
+ */
+function addCapEdits(
+  edits: Map<string, string | undefined>,
+  valueOf: (key: string) => string | undefined,
+  { allowanceTokens, capField }: ReasoningOptions,
+): void {
+  const visible = parseCap(valueOf('max_tokens'));
+  if (visible === undefined) return;
+  const widened = visible + allowanceTokens;
+  if (capField === 'max_tokens') {
+    edits.set('max_tokens', String(widened));
+    return;
+  }
+  const whole = parseCap(valueOf('max_completion_tokens'));
+  edits.set('max_tokens', undefined);
+  edits.set('max_completion_tokens', String(Math.min(widened, whole ?? widened)));
+}
+
+/** Anything but a positive integer is the upstream's to refuse. */
+function parseCap(value: string | undefined): number | undefined {
+  const cap: unknown = value === undefined ? undefined : JSON.parse(value);
+  return typeof cap === 'number' && Number.isSafeInteger(cap) && cap > 0 ? cap : undefined;
+}

@@ -1,0 +1,98 @@
+// Reads the usage an upstream reports and makes its habits one: `completion_tokens` always has the reasoning tokens in
+// it. Pure.
+
+import type { ChatUsage } from './chat-upstream.ts';
+import { isObject } from './json-object.ts';
+import { editMembers, findValue, listMembers } from './json-text.ts';
+import type { ReasoningUsage } from './upstream-options.ts';
+
+/** A count of tokens as reported; undefined: not told, or not a count. */
+type Count = number | undefined;
+
+export interface ReportedUsage {
+  readonly counted: ChatUsage;
+  /** The upstream's usage object, corrected where its habit differs and otherwise to the letter. */
+  readonly json: string;
+}
+
+interface RawUsage {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly total: Count;
+  readonly reasoning: Count;
+  readonly cached: Count;
+}
+
+/**
+ * @param text JSON of a reply's `usage`
+ * @param habit undefined: not a reasoning model; counts of reasoning that are told are still read by the rule of `auto`
+ * @returns undefined unless there is an object with `prompt_tokens` and `completion_tokens`
+ */
+export function readUsage(text: string, habit: ReasoningUsage | undefined): ReportedUsage | undefined {
+  const raw = parseUsage(JSON.parse(text));
+  if (raw === undefined) return undefined;
+  const apart = reasoningApart(raw, habit);
+  const reasoning = raw.reasoning ?? apart;
+  return {
+    counted: {
+      inputTokens: raw.prompt,
+      outputTokens: raw.completion + apart,
+      reasoningTokens: reasoning,
+      cachedTokens: raw.cached ?? 0,
+    },
+    json: apart === 0 ? text : correct(text, { completion: raw.completion + apart, prompt: raw.prompt, reasoning }),
+  };
+}
+
+/**
+ * How many reasoning tokens are missing from `completion_tokens`. `auto`: those told are apart when the total is the sum
+ * of all three, or when they are more than the whole completion. A total that is larger than its parts, with no
+ * reasoning told, is reasoning that only the total has; that is believed of a reasoning model alone.
+ */
+function reasoningApart(raw: RawUsage, habit: ReasoningUsage | undefined): number {
+  if (habit === 'included') return 0;
+  const surplus = raw.total === undefined ? 0 : Math.max(0, raw.total - raw.prompt - raw.completion);
+  if (raw.reasoning === undefined) return habit === undefined ? 0 : surplus;
+  if (habit === 'apart') return raw.reasoning;
+  return surplus === raw.reasoning || raw.reasoning > raw.completion ? raw.reasoning : 0;
+}
+
+function parseUsage(value: unknown): RawUsage | undefined {
+  const usage = asObject(value);
+  const prompt = asCount(usage?.['prompt_tokens']);
+  const completion = asCount(usage?.['completion_tokens']);
+  if (usage === undefined || prompt === undefined || completion === undefined) return undefined;
+  return {
+    prompt,
+    completion,
+    total: asCount(usage['total_tokens']),
+    reasoning:
+      asCount(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? asCount(usage['reasoning_tokens']),
+    cached:
+      asCount(asObject(usage['prompt_tokens_details'])?.['cached_tokens']) ?? asCount(usage['prompt_cache_hit_tokens']),
+  };
+}
+
+function correct(text: string, counts: { prompt: number; completion: number; reasoning: number }): string {
+  const members = listMembers(text);
+  const details = findValue(text, members, 'completion_tokens_details');
+  const detailsText = details?.startsWith('{') ? details : '{}';
+  const reasoning = new Map([['reasoning_tokens', String(counts.reasoning)]]);
+  return editMembers(
+    text,
+    members,
+    new Map([
+      ['completion_tokens', String(counts.completion)],
+      ['total_tokens', String(counts.prompt + counts.completion)],
+      ['completion_tokens_details', editMembers(detailsText, listMembers(detailsText), reasoning)],
+    ]),
+  );
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+function asCount(value: unknown): Count {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
