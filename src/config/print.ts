@@ -8,13 +8,13 @@ const MASK = '********';
 /** One line a setting. A secret shows only that it is set. */
 export function printConfig({ config, origins }: LoadedConfig): string {
   const lines = SETTINGS.map((setting) => {
-    const shown = `${setting.name} = ${showValue(setting, valueOf(config, setting))}`;
+    const shown = `${setting.name} = ${showValue(setting, settingValue(config, setting))}`;
     return `${shown.padEnd(56)} (${origins.get(setting.name)})`;
   });
   return `${lines.join('\n')}\n`;
 }
 
-function valueOf(config: object, setting: Setting): unknown {
+function settingValue(config: object, setting: Setting): unknown {
   return setting.path.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
 }
 

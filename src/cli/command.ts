@@ -1,0 +1,84 @@
+// The shape of a command, and the reading of its arguments: its own options beside the settings every command takes.
+
+import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import type { Program, SettingFlags } from './program.ts';
+
+export interface CommandOption {
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+  readonly multiple?: boolean;
+  /** Shown in help: `--expires 30d`. */
+  readonly example?: string;
+}
+
+export type Token =
+  | { readonly kind: 'option'; readonly name: string; readonly value: string | undefined }
+  | { readonly kind: 'positional'; readonly value: string };
+
+export interface CommandArguments {
+  readonly options: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+  readonly positionals: readonly string[];
+  /** Options and positionals in the order they were given. */
+  readonly tokens: readonly Token[];
+  readonly settings: SettingFlags;
+}
+
+export interface Command {
+  /** `keys create` */
+  readonly name: string;
+  readonly summary: string;
+  /** What follows the name in the usage line. */
+  readonly usage: string;
+  readonly options: Readonly<Record<string, CommandOption>>;
+  /** Lines after the options: examples, formats. */
+  readonly notes?: string;
+  /** Whether help lists every setting. */
+  readonly showsSettings?: boolean;
+  /** @returns the exit code */
+  run(given: CommandArguments, program: Program): Promise<number>;
+}
+
+/** A mistake in the command line: exit 2, with help. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** @throws UsageError */
+export function parseCommandLine(command: Command, args: readonly string[], program: Program): CommandArguments {
+  const settingNames = program.settingFlags.map(({ name }) => name).filter((name) => !(name in command.options));
+  const { values, positionals, tokens } = parseStrictly(args, parserOptions(command, program, settingNames));
+  const settings = Object.fromEntries(
+    settingNames.map((name) => [name, values[name] === undefined ? undefined : String(values[name])]),
+  );
+  return { options: values, positionals, tokens, settings };
+}
+
+function parserOptions(command: Command, program: Program, settingNames: readonly string[]) {
+  const options: Record<string, ParseArgsOptionDescriptor> = { help: { type: 'boolean', short: 'h' } };
+  for (const { name, type } of program.settingFlags) if (settingNames.includes(name)) options[name] = { type };
+  for (const [name, { type, multiple }] of Object.entries(command.options)) {
+    options[name] = { type, multiple: multiple ?? false };
+  }
+  return options;
+}
+
+function parseStrictly(args: readonly string[], options: Record<string, ParseArgsOptionDescriptor>) {
+  try {
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      allowNegative: true,
+      tokens: true,
+    });
+    return { values, positionals, tokens: tokens.flatMap(toToken) };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function toToken(token: { kind: string; name?: string; value?: string | boolean | undefined }): Token[] {
+  const value = typeof token.value === 'string' ? token.value : undefined;
+  if (token.kind === 'option' && token.name !== undefined) return [{ kind: 'option', name: token.name, value }];
+  return token.kind === 'positional' && value !== undefined ? [{ kind: 'positional', value }] : [];
+}

@@ -1,0 +1,52 @@
+// What commands may ask of the program around them. Commands see no stores, no engine and no environment: main.ts hands
+// them this.
+
+import type { ModelCard } from '../domain/model-card.ts';
+import type { ApiKeyService } from '../services/api-keys.ts';
+
+/** Settings given on the command line, by flag name without dashes. */
+export type SettingFlags = Readonly<Record<string, string | undefined>>;
+
+export interface SettingFlag {
+  readonly name: string;
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+}
+
+export interface WireReply {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A server to ask: somewhere else, or in this process without a port. */
+export interface ServerConnection {
+  post(path: string, body: string): Promise<WireReply>;
+  close(): Promise<void>;
+}
+
+export interface VerifiedModel {
+  readonly folder: string;
+  readonly card: ModelCard;
+  /** Execution provider the golden answers were computed on. */
+  readonly device: string;
+}
+
+export interface Program {
+  readonly version: string;
+  readonly settingFlags: readonly SettingFlag[];
+  /** Whole texts, line ends included. */
+  writeOut(text: string): void;
+  writeError(text: string): void;
+  readonly isTerminal: boolean;
+  readStdin(): Promise<string>;
+  readonly clientSettings: { readonly url: string | undefined; readonly apiKey: string | undefined };
+  describeConfig(flags: SettingFlags): string;
+  /** Runs until the process is told to stop. @returns the exit code */
+  serve(flags: SettingFlags): Promise<number>;
+  withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Promise<T>): Promise<T>;
+  /** Loads each folder in a worker: checksums, graphs, golden answers. No folders: those of the configuration. */
+  verifyModels(flags: SettingFlags, folders: readonly string[]): Promise<readonly VerifiedModel[]>;
+  /** Cards of the configured model folders and upstreams; nothing is loaded. */
+  listModels(flags: SettingFlags): Promise<readonly ModelCard[]>;
+  startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
+}

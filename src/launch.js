@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+// The entry of every command: makes sure that Node is new enough, then hands over to main. Plain JavaScript that any
+// Node reads; knows nothing of the program.
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const NEEDED_MAJOR = 22;
+const NEEDED_MINOR = 18;
+
+function isNewEnough() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > NEEDED_MAJOR || (major === NEEDED_MAJOR && minor >= NEEDED_MINOR);
+}
+
+/** The Node that comes with the project on Linux. */
+function findBundledNode() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`node-${process.platform}-${process.arch}/package.json`);
+    const node = join(dirname(manifest), 'bin', 'node');
+    return existsSync(node) ? node : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function runBundled(node) {
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  // A terminal sends Ctrl-C to the child as well; a second one would end it without waiting for its requests.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal ? 1 : (code ?? 1);
+  });
+}
+
+if (isNewEnough()) {
+  // The ending of this file's neighbour: .ts in a checkout, .js where the project is compiled.
+  const main = existsSync(new URL('main.ts', import.meta.url)) ? './main.ts' : './main.js';
+  await import(main);
+} else {
+  const bundled = findBundledNode();
+  if (bundled) runBundled(bundled);
+  else {
+    console.error(
+      `umpire needs Node ${NEEDED_MAJOR}.${NEEDED_MINOR} or newer and this is ${process.versions.node}: install a newer one from https://nodejs.org and start again.`,
+    );
+    process.exitCode = 1;
+  }
+}

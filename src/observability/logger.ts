@@ -1,0 +1,93 @@
+// The log: JSON lines, or plain text on a terminal. Owns what must never get into it: keys, request headers, texts of
+// callers. What is worth a line, the caller decides.
+
+import { type Logger, pino } from 'pino';
+import { AppError } from '../domain/errors.ts';
+
+export type { Logger } from 'pino';
+
+export interface LoggerOptions {
+  readonly level: string;
+  readonly format: 'json' | 'text';
+  /** Texts that are cut out wherever they appear: the keys of the configuration. */
+  readonly secrets?: readonly string[];
+  /** Receives whole lines. Default: standard output, written at once, so that nothing is lost at the exit. */
+  readonly destination?: LogDestination;
+}
+
+export interface LogDestination {
+  write(line: string): unknown;
+}
+
+/** Nothing we write has these fields; they are here for the day somebody passes a whole object. */
+const REDACTED_FIELDS = [
+  'authorization',
+  'headers',
+  'body',
+  'state',
+  'questions',
+  'messages',
+  'input',
+  'secret',
+  'apiKey',
+];
+const ISSUED_KEY = /ump_[0-9A-Za-z]{38}/g;
+const MASK = '[redacted]';
+const MAX_CAUSES = 3;
+
+export function createLogger(options: LoggerOptions): Logger {
+  const { level, format, secrets = [], destination = pino.destination({ fd: 1, sync: true }) } = options;
+  const scrub = scrubber(secrets);
+  const write = (line: string): unknown => destination.write(scrub(format === 'text' ? toText(line) : line));
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error) => describeError(error, 0), req: describeRequest, res: () => undefined },
+      redact: { paths: REDACTED_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: MASK },
+    },
+    { write },
+  );
+}
+
+function scrubber(secrets: readonly string[]): (line: string) => string {
+  // As they look inside a JSON string.
+  const needles = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+  return (line) => needles.reduce((text, needle) => text.replaceAll(needle, MASK), line.replace(ISSUED_KEY, MASK));
+}
+
+/** Without the message where it holds text of the caller: it says so itself, or it is a parser quoting its input. */
+function describeError(error: unknown, depth: number): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const quotesInput = error instanceof SyntaxError || (error instanceof AppError && error.quotesCaller);
+  const { cause } = error;
+  return {
+    type: error.name,
+    ...('code' in error ? { code: error.code } : {}),
+    ...(quotesInput ? {} : { message: error.message }),
+    // The frames alone: the lines before them repeat the message.
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^\s+at /.test(line))
+      .join('\n'),
+    ...(cause === undefined || depth >= MAX_CAUSES ? {} : { cause: describeError(cause, depth + 1) }),
+  };
+}
+
+/** No headers, and no query: both may hold a key. */
+function describeRequest(request: { readonly method?: string; readonly url?: string }): Record<string, unknown> {
+  return { method: request.method, path: request.url?.split('?')[0] };
+}
+
+/** `12:46:03 info  message  name=value …`; the stack of an error on lines of its own. */
+function toText(line: string): string {
+  const { time, level, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const { stack, ...error } = (err ?? {}) as Record<string, unknown>;
+  const pairs = Object.entries({ ...fields, ...error }).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const head = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg ?? '')}`;
+  return `${[head, ...pairs].join('  ').trimEnd()}\n${stack === undefined ? '' : `${String(stack)}\n`}`;
+}
