@@ -15,11 +15,11 @@ export function upstreamBody(
 ): string {
   const members = listMembers(request.bodyText);
   refuseDuplicates(members.map(({ key }) => key));
-  const valueOf = (key: string) => findValue(request.bodyText, members, key);
+  const textOf = (key: string) => findValue(request.bodyText, members, key);
 
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(options.upstreamModel)]]);
-  if (request.stream) edits.set('stream_options', withUsageAsked(valueOf('stream_options')));
-  if (options.reasoning !== undefined) addCapEdits(edits, valueOf, options.reasoning);
+  if (request.stream) edits.set('stream_options', withUsageAsked(textOf('stream_options')));
+  if (options.reasoning !== undefined) addCapEdits(edits, textOf, options.reasoning);
   return editMembers(request.bodyText, members, edits);
 }
 
@@ -43,17 +43,17 @@ function withUsageAsked(streamOptions: string | undefined): string {
  */
 function addCapEdits(
   edits: Map<string, string | undefined>,
-  valueOf: (key: string) => string | undefined,
+  textOf: (key: string) => string | undefined,
   { allowanceTokens, capField }: ReasoningOptions,
 ): void {
-  const visible = parseCap(valueOf('max_tokens'));
+  const visible = parseCap(textOf('max_tokens'));
   if (visible === undefined) return;
   const widened = visible + allowanceTokens;
   if (capField === 'max_tokens') {
     edits.set('max_tokens', String(widened));
     return;
   }
-  const whole = parseCap(valueOf('max_completion_tokens'));
+  const whole = parseCap(textOf('max_completion_tokens'));
   edits.set('max_tokens', undefined);
   edits.set('max_completion_tokens', String(Math.min(widened, whole ?? widened)));
 }
