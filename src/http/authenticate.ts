@@ -33,6 +33,12 @@ export function authenticationHook(authenticator: Authenticator) {
   };
 }
 
+/** @throws Error on a route without the hook: a fault of ours */
+export function keyOf(request: FastifyRequest): ApiKey {
+  if (request.apiKey === null) throw new Error('The route is not behind authentication.');
+  return request.apiKey;
+}
+
 /** @throws AppError `invalid_api_key` */
 export function parseBearerToken(header: string | undefined): string {
   if (header === undefined) {

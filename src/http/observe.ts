@@ -2,6 +2,7 @@
 
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Usage } from '../domain/usage.ts';
 
 export interface RequestSample {
   readonly method: string;
@@ -11,11 +12,14 @@ export interface RequestSample {
   readonly durationMs: number;
 }
 
+export interface TokenCounter {
+  countTokens(modelId: string, usage: Usage): void;
+}
+
 /** Where samples go; implemented in observability/metrics.ts and handed in by the composition root. */
-export interface RequestMetrics {
+export interface RequestMetrics extends TokenCounter {
   requestStarted(): void;
   requestFinished(sample: RequestSample): void;
-  countTokens(modelId: string, usage: { readonly inputTokens: number; readonly outputTokens: number }): void;
   /** The Prometheus text format, with its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -43,7 +47,7 @@ function sampleOf(request: FastifyRequest, reply: FastifyReply, durationMs: numb
   return {
     method: request.method,
     route: request.routeOptions.url ?? 'unmatched',
-    status: reply.raw.writableFinished ? reply.raw.statusCode : STATUS_CLIENT_LEFT,
+    status: reply.raw.writableEnded ? reply.raw.statusCode : STATUS_CLIENT_LEFT,
     durationMs,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Requester } from '../services/requester.ts';
+import { keyOf } from './authenticate.ts';
 
 /** Reason of the signal. Nobody is left to be answered, so this is neither logged nor counted as an error. */
 export class ClientLeftError extends Error {
@@ -12,14 +13,13 @@ export class ClientLeftError extends Error {
   }
 }
 
-/** @throws Error on a route without authentication: a fault of ours */
+/** Call it once the request is complete, on a route behind authentication. */
 export function requesterOf(request: FastifyRequest, reply: FastifyReply): Requester {
-  if (request.apiKey === null) throw new Error('The route is not behind authentication.');
   const controller = new AbortController();
   // "close" also follows a complete reply; only one that comes before means that the client left.
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) controller.abort(new ClientLeftError());
+    if (!reply.raw.writableEnded) controller.abort(new ClientLeftError());
   });
   if (reply.raw.destroyed) controller.abort(new ClientLeftError());
-  return { key: request.apiKey, signal: controller.signal };
+  return { key: keyOf(request), signal: controller.signal };
 }

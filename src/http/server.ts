@@ -1,8 +1,8 @@
 // Builds the HTTP server: hooks in the order they must run, the routes, the error handler. Listening and stopping are
 // the caller's.
 
+import { serializerCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { AppError } from '../domain/errors.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { DecideService } from '../services/decide.ts';
 import type { EmbedService } from '../services/embed.ts';
@@ -10,8 +10,16 @@ import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { answerClientError, manageConnections } from './connections.ts';
 import { allowCrossOrigin } from './cors.ts';
 import { replyWithError } from './error-reply.ts';
+import { parsePlainBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
+import { describeApi } from './openapi.ts';
 import { requestIdHeaders, requestIdOf } from './request-id.ts';
+import { embeddingsRoute } from './routes/embeddings.ts';
+import { modelsRoutes } from './routes/models.ts';
+import { type ReadinessState, serviceRoutes } from './routes/service.ts';
+import { systemoneRoute } from './routes/systemone.ts';
+import { type RefuseUnknownRoute, unknownRouteHandler } from './unknown-route.ts';
+import { validatorCompiler } from './validate.ts';
 
 export interface HttpOptions {
   /** Shown in `/openapi.json`. */
@@ -27,9 +35,6 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[];
   readonly metricsRequireKey: boolean;
 }
-
-/** What `/readyz` reports. */
-export type ReadinessState = 'loading' | 'ready' | 'draining' | 'unresponsive';
 
 export interface HttpDeps {
   readonly authenticator: Authenticator;
@@ -49,10 +54,12 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   const app = createApp(deps);
   app.decorateRequest('apiKey', null);
   app.decorateRequest('errorCode', null);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(replyWithError);
-  app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'No such route.');
-  });
+  app.removeAllContentTypeParsers();
+  const refuseUnknownRoute = unknownRouteHandler(app);
+  app.setNotFoundHandler(refuseUnknownRoute);
 
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(requestIdHeaders(request.id));
@@ -62,14 +69,28 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   manageConnections(app, () => deps.readiness() === 'draining');
   allowCrossOrigin(app, deps.options.corsOrigins);
 
-  await app.register(
-    async (api) => {
-      api.addHook('onRequest', authenticationHook(deps.authenticator));
-    },
-    { prefix: '/ai/v1' },
-  );
+  await describeApi(app, deps.options.version);
+  await app.register(serviceRoutes, { ...deps, metricsRequireKey: deps.options.metricsRequireKey });
+  await app.register((api) => apiRoutes(api, deps, refuseUnknownRoute), { prefix: '/ai/v1' });
   await app.ready();
   return app;
+}
+
+/** Everything behind a key. */
+async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRoute: RefuseUnknownRoute): Promise<void> {
+  api.addHook('onRequest', authenticationHook(deps.authenticator));
+  // Without this an unknown route under the prefix would be refused before its caller is known, or after its body is read.
+  api.setNotFoundHandler(refuseUnknownRoute);
+  api.addHook('onRequest', async (request, reply) => {
+    if (request.is404) refuseUnknownRoute(request, reply);
+  });
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parsePlainBody(body),
+  );
+  await api.register(modelsRoutes, deps);
+  await api.register(systemoneRoute, deps);
+  await api.register(embeddingsRoute, deps);
 }
 
 function createApp({ options, logger }: HttpDeps): FastifyInstance {

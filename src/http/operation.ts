@@ -1,0 +1,70 @@
+// One route's schema: what it takes, what it gives, which errors it can end with. The same object validates requests and
+// becomes an operation of `/openapi.json`.
+
+import type { z } from 'zod';
+import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
+import { STATUS_OF_CODE } from './error-reply.ts';
+import { errorBodySchema } from './schemas/error-body.ts';
+
+/** What can happen on any route behind authentication. */
+const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
+/** What can happen to any request with a body. */
+const ERRORS_OF_EVERY_BODY: readonly ErrorCode[] = ['invalid_request', 'request_timeout', 'request_too_large'];
+
+export interface OperationDocs {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: 'Inference' | 'Models' | 'Service';
+  readonly errors: readonly ErrorCode[];
+  /** Default: it is. */
+  readonly needsKey?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifySchema {
+    operationId?: string;
+    summary?: string;
+    description?: string;
+    tags?: readonly string[];
+    security?: readonly Record<string, readonly string[]>[];
+    hide?: boolean;
+    produces?: readonly string[];
+    /** Read by openapi.ts to describe each error status. */
+    'x-error-codes'?: readonly ErrorCode[];
+  }
+}
+
+interface OperationSchemas {
+  readonly body?: z.ZodType;
+  readonly params?: z.ZodType;
+  readonly querystring?: z.ZodType;
+  /** By status; error replies are added from `docs.errors`. */
+  readonly response: Readonly<Record<number, z.ZodType>>;
+  /** Content type of the reply, when it is not JSON. */
+  readonly produces?: readonly string[];
+}
+
+export function operation<Schemas extends OperationSchemas>(docs: OperationDocs, schemas: Schemas) {
+  const codes = errorsOf(docs, schemas.body !== undefined);
+  const errorReplies = Object.fromEntries(codes.map((code) => [STATUS_OF_CODE[code], errorBodySchema]));
+  return {
+    ...schemas,
+    operationId: docs.operationId,
+    summary: docs.summary,
+    ...(docs.description === undefined ? {} : { description: docs.description }),
+    tags: [docs.tag],
+    ...(docs.needsKey === false ? { security: [] } : {}),
+    response: { ...schemas.response, ...errorReplies },
+    'x-error-codes': codes,
+  };
+}
+
+function errorsOf(docs: OperationDocs, hasBody: boolean): readonly ErrorCode[] {
+  const codes = new Set([
+    ...docs.errors,
+    ...(docs.needsKey === false ? [] : ERRORS_OF_EVERY_API_ROUTE),
+    ...(hasBody ? ERRORS_OF_EVERY_BODY : []),
+  ]);
+  return (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => codes.has(code));
+}

@@ -1,0 +1,61 @@
+// The routes that no API key is needed for: is the process alive, does it take work, its metrics, its description.
+
+import type { ZodTypeProvider } from '@fastify/type-provider-zod';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type Authenticator, authenticationHook } from '../authenticate.ts';
+import type { RequestMetrics } from '../observe.ts';
+import { operation } from '../operation.ts';
+
+/** What `/readyz` reports. */
+export type ReadinessState = 'loading' | 'ready' | 'draining' | 'unresponsive';
+
+export interface ServiceDeps {
+  readonly authenticator: Authenticator;
+  readonly readiness: () => ReadinessState;
+  readonly metrics: RequestMetrics;
+  readonly metricsRequireKey: boolean;
+}
+
+const readinessSchema = z
+  .object({ status: z.enum(['loading', 'ready', 'draining', 'unresponsive']) })
+  .meta({ id: 'Readiness', description: 'Whether the server takes work, and if not, why.' });
+
+const healthSchema = operation(
+  { operationId: 'health', summary: 'Is the process alive?', tag: 'Service', errors: [], needsKey: false },
+  { response: { 200: z.object({ status: z.literal('ok') }).describe('It is.') } },
+);
+
+const readySchema = operation(
+  { operationId: 'ready', summary: 'Does the server take work?', tag: 'Service', errors: [], needsKey: false },
+  { response: { 200: readinessSchema, 503: readinessSchema } },
+);
+
+const metricsSchema = operation(
+  {
+    operationId: 'metrics',
+    summary: 'Metrics in the Prometheus text format',
+    description: 'A key is needed only where the configuration says so.',
+    tag: 'Service',
+    errors: ['invalid_api_key'],
+    needsKey: false,
+  },
+  { response: { 200: z.string().describe('Metrics.') }, produces: ['text/plain'] },
+);
+
+export async function serviceRoutes(app: FastifyInstance, deps: ServiceDeps): Promise<void> {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  typed.get('/healthz', { schema: healthSchema }, async () => ({ status: 'ok' as const }));
+  typed.get('/readyz', { schema: readySchema }, async (_request, reply) => {
+    const status = deps.readiness();
+    return reply
+      .code(status === 'ready' ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send({ status });
+  });
+  const onRequest = deps.metricsRequireKey ? [authenticationHook(deps.authenticator)] : [];
+  app.get('/metrics', { schema: metricsSchema, onRequest }, async (_request, reply) => {
+    const { contentType, text } = await deps.metrics.render();
+    return reply.type(contentType).send(text);
+  });
+}

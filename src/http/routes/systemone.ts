@@ -1,0 +1,50 @@
+// POST /ai/v1/systemone: questions about a document. Parses with the ordered parser, because names are data.
+
+import type { ZodTypeProvider } from '@fastify/type-provider-zod';
+import type { FastifyInstance } from 'fastify';
+import type { DecideService } from '../../services/decide.ts';
+import { parseOrderedBody } from '../json-body.ts';
+import type { TokenCounter } from '../observe.ts';
+import { operation } from '../operation.ts';
+import { requesterOf } from '../requester.ts';
+import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
+import { decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
+import { sendResult } from '../send-result.ts';
+
+export interface SystemoneDeps {
+  readonly decisions: DecideService;
+  readonly metrics: TokenCounter;
+}
+
+const schema = operation(
+  {
+    operationId: 'decide',
+    summary: 'Answer questions about a document',
+    description: [
+      'Every answer is computed from `state` and its own question alone: the same question gives the same answer beside',
+      'others or alone. The header `x-umpire-model-digest` names the weights that answered.',
+    ].join(' '),
+    tag: 'Inference',
+    errors: [
+      'context_length_exceeded',
+      'model_type_mismatch',
+      'insufficient_quota',
+      'model_not_allowed',
+      'model_not_found',
+      'overloaded',
+    ],
+  },
+  { body: decisionRequestSchema, response: { 200: decisionReplySchema } },
+);
+
+export async function systemoneRoute(api: FastifyInstance, { decisions, metrics }: SystemoneDeps): Promise<void> {
+  api.removeAllContentTypeParsers();
+  api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseOrderedBody(body),
+  );
+  api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
+    const decision = await decisions.decide(toDecisionRequest(request.body), requesterOf(request, reply));
+    metrics.countTokens(decision.model.id, decision.usage);
+    return sendResult(reply, decision, writeDecision(decision));
+  });
+}

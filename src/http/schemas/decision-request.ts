@@ -1,0 +1,104 @@
+// The body of POST /ai/v1/systemone, and its way into the domain. Fields stand in the order in which they are checked.
+
+import { z } from 'zod';
+import { type NamedQuestion, QUESTION_LIMITS, type Question } from '../../domain/question.ts';
+import type { DecisionRequest } from '../../services/decide.ts';
+import { modelField } from './model-field.ts';
+import { orderedObject, orderedRecord, pick } from './ordered-schema.ts';
+
+const { questions, choiceOptions, scoreLevels, nameLength } = QUESTION_LIMITS;
+const thousands = (count: number) => count.toLocaleString('en-US');
+const NAME_TOO_LONG = `A name may have at most ${thousands(nameLength)} characters.`;
+
+const instructions = z
+  .string("The field 'instructions' must be a string.")
+  .min(1, "The field 'instructions' must not be empty.")
+  .describe('What is asked of the state.');
+
+const description = z
+  .union([z.string(), z.null()], 'A description must be a string or null.')
+  .describe('What the option means; null: its name says it.');
+
+const choiceCriteria = orderedRecord(description, {
+  ...choiceOptions,
+  maxNameLength: nameLength,
+  emptyMessage: "The 'criteria' of a choice must be an object with at least one option.",
+  tooManyMessage: `A choice takes at most ${choiceOptions.max} options.`,
+  nameMessage: NAME_TOO_LONG,
+});
+
+const LEVELS_MESSAGE = `The 'criteria' of a score must be an array of ${scoreLevels.min} to ${scoreLevels.max} strings.`;
+const scoreCriteria = z
+  .array(z.string('A level must be a string.'), LEVELS_MESSAGE)
+  .min(scoreLevels.min, LEVELS_MESSAGE)
+  .max(scoreLevels.max, LEVELS_MESSAGE)
+  .describe('What each level means, lowest first.');
+
+const noulCriteria = orderedObject(
+  { true: description.optional(), false: description.optional() },
+  "The 'criteria' of a noul must be an object with 'true' and 'false', either of which may be missing.",
+);
+
+const questionSchema = z.preprocess(
+  (input) => pick(input, ['type', 'instructions', 'criteria']),
+  z.discriminatedUnion(
+    'type',
+    [
+      z.object({ type: z.literal('choice'), instructions, criteria: choiceCriteria }),
+      z.object({ type: z.literal('score'), instructions, criteria: scoreCriteria }),
+      z.object({ type: z.literal('noul'), instructions, criteria: noulCriteria.nullish() }),
+    ],
+    'The field \'type\' must be "choice", "score" or "noul".',
+  ),
+);
+
+const questionsSchema = orderedRecord(questionSchema, {
+  ...questions,
+  maxNameLength: nameLength,
+  emptyMessage: "The field 'questions' must be a non-empty object.",
+  tooManyMessage: `A request takes at most ${thousands(questions.max)} questions.`,
+  nameMessage: NAME_TOO_LONG,
+  findProblem: ({ name, value }) => {
+    const isObject = value instanceof Map;
+    const given = isObject ? value.get('instructions') : undefined;
+    return isObject && (typeof given !== 'string' || given === '')
+      ? `question "${name}" has no instructions`
+      : undefined;
+  },
+});
+
+export const decisionRequestSchema = orderedObject(
+  {
+    model: modelField.describe('Id of a model of type `decision`.'),
+    state: z.string("The field 'state' must be a string.").describe('The document to read.'),
+    questions: questionsSchema.describe('The questions, by name. Names are any text; the model never sees them.'),
+  },
+  'The body must be a JSON object.',
+).meta({ id: 'DecisionRequest' });
+
+type WireRequest = z.output<typeof decisionRequestSchema>;
+type WireQuestion = z.output<typeof questionSchema>;
+
+export function toDecisionRequest(body: WireRequest): DecisionRequest {
+  const named = body.questions.map(({ name, value }): NamedQuestion => ({ name, question: toQuestion(value) }));
+  return { modelId: body.model, state: body.state, questions: named };
+}
+
+function toQuestion(wire: WireQuestion): Question {
+  const { instructions } = wire;
+  switch (wire.type) {
+    case 'choice': {
+      const options = wire.criteria.map(({ name, value }) => ({ name, description: value }));
+      return { type: 'choice', instructions, options };
+    }
+    case 'score':
+      return { type: 'score', instructions, levels: wire.criteria };
+    case 'noul':
+      return {
+        type: 'noul',
+        instructions,
+        whenFalse: wire.criteria?.false ?? null,
+        whenTrue: wire.criteria?.true ?? null,
+      };
+  }
+}

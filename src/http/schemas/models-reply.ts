@@ -1,0 +1,59 @@
+// The replies of GET /ai/v1/models and /ai/v1/models/{id}: one body that the chat-format SDK reads (`data`) and the
+// decision SDK too (`models`).
+
+import { z } from 'zod';
+import type { ModelCard } from '../../domain/model-card.ts';
+import { toUsdPerMillionTokens } from '../../domain/money.ts';
+
+export const modelSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.int().describe('Release date in seconds since 1970.'),
+    owned_by: z.string(),
+    type: z.enum(['llm', 'embedding', 'decision']),
+    description: z.string(),
+    release_date: z.string(),
+    price: z
+      .object({ input: z.number().min(0), output: z.number().min(0) })
+      .describe('US dollars per 1,000,000 tokens.'),
+    digest: z.string().nullable().describe('Of the weights of a local model. Thresholds belong to one digest.'),
+    limits: z.record(z.string(), z.int()).describe('In tokens.'),
+  })
+  .meta({ id: 'Model' });
+
+export const modelListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(modelSchema),
+    models: z
+      .array(z.object({ name: z.string(), description: z.string(), release_date: z.string() }))
+      .describe('The same models in the form that clients of the decision format read.'),
+  })
+  .meta({ id: 'ModelList', description: 'Exactly the models that the calling key may use.' });
+
+export function toWireModel(card: ModelCard): z.output<typeof modelSchema> {
+  return {
+    id: card.id,
+    object: 'model',
+    created: Math.floor(Date.parse(card.releaseDate) / 1000),
+    owned_by: card.ownedBy,
+    type: card.type,
+    description: card.description,
+    release_date: card.releaseDate,
+    price: {
+      input: toUsdPerMillionTokens(card.price.inputMicroUsd),
+      output: toUsdPerMillionTokens(card.price.outputMicroUsd),
+    },
+    digest: card.digest ?? null,
+    limits: { ...card.limits },
+  };
+}
+
+export function toWireModelList(cards: readonly ModelCard[]): z.output<typeof modelListSchema> {
+  return {
+    object: 'list',
+    data: cards.map(toWireModel),
+    models: cards.map((card) => ({ name: card.id, description: card.description, release_date: card.releaseDate })),
+  };
+}

@@ -1,0 +1,36 @@
+// Requests that no route takes: 405 with `Allow` where the path exists under another method, otherwise 404.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../domain/errors.ts';
+
+interface Pattern {
+  readonly matches: RegExp;
+  readonly method: string;
+}
+
+/** @throws AppError `not_found`, `method_not_allowed` */
+export type RefuseUnknownRoute = (request: FastifyRequest, reply: FastifyReply) => never;
+
+/** A handler that always throws. Call this before routes are added: it notes each of them. */
+export function unknownRouteHandler(app: FastifyInstance): RefuseUnknownRoute {
+  const patterns: Pattern[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const matches = patternOf(url);
+    for (const name of [method].flat()) patterns.push({ matches, method: name });
+  });
+  return (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = patterns.filter(({ matches }) => matches.test(path)).map(({ method }) => method);
+    if (methods.length === 0)
+      throw new AppError('not_found', 'No such route. GET /openapi.json describes all of them.');
+    const allowed = [...new Set(methods)].sort().join(', ');
+    reply.header('allow', allowed);
+    throw new AppError('method_not_allowed', `This route takes ${allowed} only.`);
+  };
+}
+
+/** `/ai/v1/models/:id` → a pattern of paths */
+function patternOf(url: string): RegExp {
+  const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+')}$`);
+}

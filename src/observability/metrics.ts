@@ -1,0 +1,101 @@
+// Prometheus metrics of the process: requests, tokens, the engine's queue, and what the runtime says of itself. Labels
+// hold routes and model ids, never text of a caller.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Usage } from '../domain/usage.ts';
+
+/** The engine's numbers, read at scrape time. */
+export interface EngineGauges {
+  readonly queuedJobs: number;
+  readonly queuedCostMs: number;
+  readonly busyWorkers: number;
+  readonly workers: number;
+}
+
+interface FinishedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** From 1 ms, the time of an error, to a minute, the time of a long chat. */
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics(readEngine: () => EngineGauges) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = requestMetrics(registry);
+  const tokens = new Counter({
+    name: 'umpire_tokens_total',
+    help: 'Tokens of answered requests, by model and direction.',
+    labelNames: ['model', 'direction'],
+    registers: [registry],
+  });
+  engineMetrics(registry, readEngine);
+  return {
+    ...requests,
+    countTokens(modelId: string, usage: Usage): void {
+      tokens.inc({ model: modelId, direction: 'input' }, usage.inputTokens);
+      tokens.inc({ model: modelId, direction: 'output' }, usage.outputTokens);
+    },
+    /** The Prometheus text format. */
+    async render() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+function requestMetrics(registry: Registry) {
+  const inFlight = new Gauge({
+    name: 'umpire_http_requests_in_flight',
+    help: 'Requests without a complete reply.',
+    registers: [registry],
+  });
+  const labelNames = ['method', 'route', 'status'] as const;
+  const total = new Counter({
+    name: 'umpire_http_requests_total',
+    help: 'Requests, by route, method and status; 499 is a client that left before its reply.',
+    labelNames,
+    registers: [registry],
+  });
+  const duration = new Histogram({
+    name: 'umpire_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its reply.',
+    labelNames,
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  return {
+    requestStarted(): void {
+      inFlight.inc();
+    },
+    requestFinished({ method, route, status, durationMs }: FinishedRequest): void {
+      inFlight.dec();
+      total.inc({ method, route, status });
+      duration.observe({ method, route, status }, durationMs / 1000);
+    },
+  };
+}
+
+function engineMetrics(registry: Registry, readEngine: () => EngineGauges): void {
+  const gauge = (name: string, help: string, read: (gauges: EngineGauges) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(readEngine()));
+      },
+    });
+  gauge('umpire_engine_queued_jobs', 'Jobs that wait for a worker.', (engine) => engine.queuedJobs);
+  gauge(
+    'umpire_engine_queued_cost_seconds',
+    'Estimated worker time of the jobs that wait.',
+    (engine) => engine.queuedCostMs / 1000,
+  );
+  gauge('umpire_engine_busy_workers', 'Workers with a job.', (engine) => engine.busyWorkers);
+  gauge('umpire_engine_workers', 'Workers.', (engine) => engine.workers);
+}

@@ -1,0 +1,96 @@
+// An engine without models: probabilities by a fixed rule, tokens by counting words. Tests replace either job.
+
+import { type Answer, argmax, choiceConfidence, expectedScore, scoreConfidence } from '../../src/domain/answer.ts';
+import type { ModelCard } from '../../src/domain/model-card.ts';
+import type { Question } from '../../src/domain/question.ts';
+import type { DecideJob, EmbedInput, EmbedJob, Engine, EngineState } from '../../src/engine/engine.ts';
+
+const TIMINGS = { queueMs: 0.25, tokenizeMs: 0.5, inferMs: 2 };
+const DIMENSIONS = 4;
+
+export const KEV: ModelCard = {
+  id: 'kev',
+  type: 'decision',
+  description: 'A decision model.',
+  ownedBy: 'umpire',
+  releaseDate: '2026-11-21',
+  price: { inputMicroUsd: 37_800, outputMicroUsd: 0 },
+  digest: `sha256:${'a'.repeat(64)}`,
+  limits: { state_tokens: 8192, question_tokens: 32_768 },
+};
+
+export const MINI: ModelCard = {
+  id: 'text-embed-mini',
+  type: 'embedding',
+  description: 'An embedding model.',
+  ownedBy: 'umpire',
+  releaseDate: '2026-11-20',
+  price: { inputMicroUsd: 0, outputMicroUsd: 0 },
+  digest: `sha256:${'b'.repeat(64)}`,
+  limits: { input_tokens: 256 },
+};
+
+export interface FakeEngine extends Engine {
+  state: EngineState;
+  decide: Engine['decide'];
+  embed: Engine['embed'];
+}
+
+export function createFakeEngine(): FakeEngine {
+  const engine: FakeEngine = {
+    models: [KEV, MINI],
+    state: 'ready',
+    decide: async (job) => ({ answers: job.questions.map(answerOf), inputTokens: tokensOf(job), timings: TIMINGS }),
+    embed: async (job) => ({
+      embeddings: job.inputs.map((input) => vectorOf(input, job)),
+      inputTokens: job.inputs.reduce((sum, input) => sum + inputTokensOf(input), 0),
+      timings: TIMINGS,
+    }),
+    status: () => ({
+      state: engine.state,
+      queuedJobs: 3,
+      queuedCostMs: 40,
+      busyWorkers: 1,
+      workers: 2,
+      threadsPerWorker: 1,
+      device: 'cpu',
+    }),
+    drain: async () => {
+      engine.state = 'draining';
+    },
+  };
+  return engine;
+}
+
+function answerOf(question: Question): Answer {
+  if (question.type === 'noul') return { type: 'noul', noul: 1 / 3 };
+  const probabilities = probabilitiesOf(question.type === 'choice' ? question.options.length : question.levels.length);
+  if (question.type === 'score') {
+    const { levels } = question;
+    const score = expectedScore(probabilities);
+    return { type: 'score', score, levels, probabilities, confidence: scoreConfidence(probabilities) };
+  }
+  const named = question.options.map(({ name }, index) => ({ name, probability: probabilities[index] ?? 0 }));
+  const choice = named[argmax(probabilities)]?.name ?? '';
+  return { type: 'choice', choice, probabilities: named, confidence: choiceConfidence(probabilities) };
+}
+
+/** 1 : 2 : 3 : … so that the last option wins and no two are equal. */
+function probabilitiesOf(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => (2 * (index + 1)) / (count * (count + 1)));
+}
+
+const words = (text: string) => text.split(/\s+/).filter((word) => word !== '').length;
+
+function tokensOf(job: DecideJob): number {
+  return words(job.state) + job.questions.reduce((sum, { instructions }) => sum + words(instructions), 0);
+}
+
+function inputTokensOf(input: EmbedInput): number {
+  return typeof input === 'string' ? words(input) : input.length;
+}
+
+function vectorOf(input: EmbedInput, job: EmbedJob): Float32Array | string {
+  const vector = Float32Array.from({ length: job.dimensions ?? DIMENSIONS }, (_, index) => (input.length + index) / 7);
+  return job.encoding === 'float' ? vector : Buffer.from(vector.buffer).toString('base64');
+}

@@ -1,0 +1,108 @@
+// The HTTP layer as the application builds it, around an engine of the test's own.
+
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import type { ApiKey } from '../../src/domain/api-key.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import type { ModelCard } from '../../src/domain/model-card.ts';
+import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { Catalog } from '../../src/services/catalog.ts';
+import { DecideService } from '../../src/services/decide.ts';
+import { EmbedService } from '../../src/services/embed.ts';
+import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
+
+/** May use everything. */
+export const KEY = 'ump_test-key';
+/** May use `kev` alone. */
+export const KEV_KEY = 'ump_kev-key';
+
+export const LLAMA: ModelCard = {
+  id: 'llama',
+  type: 'llm',
+  description: 'An upstream model.',
+  ownedBy: 'someone',
+  releaseDate: '2026-01-01',
+  price: { inputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000 },
+};
+
+export const OPTIONS: HttpOptions = {
+  version: '1.2.3',
+  bodyLimitBytes: 8 * 1024 * 1024,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 5_000,
+  corsOrigins: [],
+  metricsRequireKey: false,
+};
+
+export interface TestServer {
+  readonly app: FastifyInstance;
+  readonly engine: FakeEngine;
+  /** Lines of the log, parsed. */
+  readonly log: Record<string, unknown>[];
+  readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<TestReply>;
+  readonly get: (path: string, headers?: Record<string, string>) => Promise<TestReply>;
+}
+
+export interface TestReply {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the server sent; tests say what they expect
+  readonly json: any;
+}
+
+export async function startTestServer(options: Partial<HttpOptions> = {}): Promise<TestServer> {
+  const engine = createFakeEngine();
+  const catalog = new Catalog([engine, { models: [LLAMA] }]);
+  const log: Record<string, unknown>[] = [];
+  const app = await createHttpServer({
+    authenticator: { authenticate },
+    catalog,
+    decisions: new DecideService(engine, catalog),
+    embeddings: new EmbedService(engine, catalog),
+    readiness: () => engine.state,
+    metrics: createMetrics(() => engine.status()),
+    logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    options: { ...OPTIONS, ...options },
+  });
+  const send = async (method: 'GET' | 'POST', url: string, payload: unknown, headers: Record<string, string>) => {
+    const type = payload === undefined ? {} : { 'content-type': 'application/json' };
+    const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload);
+    const reply = await app.inject({
+      method,
+      url,
+      headers: { authorization: `Bearer ${KEY}`, ...type, ...headers },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    const isJson = String(reply.headers['content-type']).startsWith('application/json');
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      text: reply.body,
+      json: isJson ? JSON.parse(reply.body) : undefined,
+    };
+  };
+  return {
+    app,
+    engine,
+    log,
+    post: (path, body, headers = {}) => send('POST', path, body, headers),
+    get: (path, headers = {}) => send('GET', path, undefined, headers),
+  };
+}
+
+async function authenticate(token: string): Promise<ApiKey> {
+  if (token !== KEY && token !== KEV_KEY) throw new AppError('invalid_api_key', 'The API key is not valid.');
+  return {
+    id: token === KEY ? 'key_all' : 'key_kev',
+    name: 'test',
+    visiblePrefix: token.slice(0, 8),
+    models: token === KEY ? null : ['kev'],
+    scopes: ['inference'],
+    createdAtMs: 0,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  };
+}
