@@ -36,12 +36,18 @@ def build_encode(g: GraphBuilder, state: State, shape: Shape) -> None:
     added.append(g.node("Add", small_table(g, state, segment, "segments"), small_table(g, state, index, "window_indexes")))
     x = embed_tokens(g, state, token_ids, added)
     for layer in range(shape.layers):
-        key, value = (split_heads(g, part, shape.heads, shape.head_size) for part in project(g, state, x, layer, ("key", "value")))
-        for name, part in (("key", key), ("value", value)):
-            g.output(part, f"{name}_{layer}", [1, shape.heads, "S", shape.head_size])
-        if layer + 1 < shape.layers:  # nothing reads what the state becomes after the last layer
-            (query,) = project(g, state, x, layer, ("query",))
-            x = merge(g, state, x, multi_head_attention(g, shape.heads, query, key, value), layer)
+        query, *cached = project(g, state, x, layer, ("query", "key", "value"))
+        key, value = (split_heads(g, part, shape.heads, shape.head_size) for part in cached)
+        x = merge(g, state, x, multi_head_attention(g, shape.heads, query, key, value), layer)
+        if layer + 1 < shape.layers:
+            output_cache(g, shape, layer, key, value)
+    finished = (linear(g, state, x, name, reads="finished_state") for name in ("state_key", "state_value"))
+    output_cache(g, shape, shape.layers - 1, *(split_heads(g, part, shape.heads, shape.head_size) for part in finished))
+
+
+def output_cache(g: GraphBuilder, shape: Shape, layer: int, key: str, value: str) -> None:
+    for name, part in (("key", key), ("value", value)):
+        g.output(part, f"{name}_{layer}", [1, shape.heads, "S", shape.head_size])
 
 
 # ---- answer -----------------------------------------------------------------------------------
@@ -61,8 +67,8 @@ def build_answer(g: GraphBuilder, state: State, shape: Shape, attend=None) -> No
         query, own_key, own_value = project(g, state, x, layer, ("query", "key", "value"))
         context = attend(g, shape, query, own_key, own_value, key, value, mask)
         x = merge(g, state, x, context, layer)
-    # After the last layer `own_value` and `value` are those of the last layer, which the match features compare.
-    g.output(piece_vectors(g, state, shape, x, own_value, value, branch, pieces), "piece_vectors", ["P", shape.hidden])
+    # `value` is now the last layer's: projected from the finished state, it holds the state's sentence vector.
+    g.output(piece_vectors(g, state, shape, x, value, branch, pieces), "piece_vectors", ["P", shape.hidden])
 
 
 def branch_mask(g: GraphBuilder, branch: str) -> str:
@@ -91,25 +97,24 @@ def scores(g: GraphBuilder, shape: Shape, query: str, key: str) -> str:
     return g.node("FusedMatMul", query, key, domain=MICROSOFT, transB=1, alpha=shape.head_size**-0.5)
 
 
-def piece_vectors(g, state, shape, x, own_value, state_value, branch, pieces) -> str:
-    """Projected mean of each piece's last states, then per head the cosine of its mean values with the state's."""
+def piece_vectors(g, state, shape, x, state_value, branch, pieces) -> str:
+    """Projected mean of each piece's last states, then its cosine with the state's mean in `heads` partial sums."""
     member = g.to_float(g.node("Equal", g.node("Unsqueeze", pieces, g.constant([1])), branch))  # [P, B]
-    mean = g.node("Div", member, g.node("ReduceSum", member, g.constant([1]), keepdims=1))
-    flat = g.constant([-1, shape.hidden])
-    vectors = linear(g, state, g.node("MatMul", mean, g.node("Reshape", x, flat)), "piece_projection", keep_float=True)
-    own = g.node("MatMul", mean, g.node("Reshape", own_value, flat))  # [P, hidden]
-    own = g.node("Reshape", own, g.constant([-1, shape.heads, shape.head_size]))
-    whole = g.node("ReduceMean", state_value, g.constant([2]), keepdims=0)  # [1, heads, head_size]
-    centre = g.weight("match_centre", state["match_centre"])
-    left, right = g.node("Sub", own, centre), g.node("Sub", whole, centre)
+    shares = g.node("Div", member, g.node("ReduceSum", member, g.constant([1]), keepdims=1))
+    mean = g.node("MatMul", shares, g.node("Squeeze", x, g.constant([0])))  # [P, hidden]
+    whole = g.node("Reshape", g.node("ReduceMean", state_value, g.constant([2])), g.constant([1, shape.hidden]))
+    left = linear(g, state, mean, "match_piece", keep_float=True)
+    right = linear(g, state, whole, "match_state", keep_float=True)
     squares = g.node("Mul", square_sum(g, left), square_sum(g, right))
     norms = g.node("Sqrt", g.node("Add", squares, g.constant(1e-12)))
-    match = g.node("Div", g.node("ReduceSum", g.node("Mul", left, right), g.constant([2]), keepdims=0), norms)
-    return g.node("Concat", vectors, match, axis=-1)
+    products = g.node("Div", g.node("Mul", left, right), norms)
+    by_head = g.node("Reshape", products, g.constant([-1, shape.heads, shape.head_size]))
+    match = g.node("ReduceSum", by_head, g.constant([2]), keepdims=0)
+    return g.node("Concat", linear(g, state, mean, "piece_projection", keep_float=True), match, axis=-1)
 
 
 def square_sum(g: GraphBuilder, x: str) -> str:
-    return g.node("ReduceSumSquare", x, g.constant([2]), keepdims=0)
+    return g.node("ReduceSumSquare", x, g.constant([1]))
 
 
 # ---- head -------------------------------------------------------------------------------------
