@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEVICE } from './engine-settings.ts';
 
 export const API_KEY = 'bench-key-of-fixed-text';
 
@@ -64,6 +65,7 @@ export class ServerProcess {
       UMPIRE_PORT: String(port),
       UMPIRE_DATA_DIR: dataDir,
       UMPIRE_API_KEY: API_KEY,
+      UMPIRE_ENGINE_DEVICE: DEVICE,
     };
     const startedMs = performance.now();
     const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];

@@ -1,0 +1,131 @@
+// The bench: starts the server, checks its answers, measures, prints a table and writes bench/results/<day>-<host>.json.
+// npm run bench [-- --quick]
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { BareLoops } from './bare-loop.ts';
+import { API_KEY, NullEndpoint, ServerProcess } from './child-processes.ts';
+import { BenchClient } from './client.ts';
+import { type EngineSettings, readEngineSettings } from './engine-settings.ts';
+import { checkGolden } from './golden-check.ts';
+import { describeMachine, describeVersions, listSettings } from './hardware.ts';
+import { type LoadResult, runClosedLoop } from './load.ts';
+import { measureMemory, measurePeak } from './memory.ts';
+import { measureLatencyOverhead, measureThroughputRatio, timeDecisions } from './overhead.ts';
+import { type BenchReport, formatReport, TARGETS, writeReport } from './report.ts';
+import { summariseLatencies } from './statistics.ts';
+import { type DecisionSize, listMixes, type Mix, makeDecision } from './workload.ts';
+
+const CONCURRENCIES = [1, 2, 4, 8, 16, 32];
+const MAX_CONCURRENCY = 32;
+const ONE_QUESTION_128: DecisionSize = { stateTokens: 128, questions: 1, kind: 'choice' };
+const ONE_QUESTION_512: DecisionSize = { stateTokens: 512, questions: 1, kind: 'choice' };
+const DOCUMENT_1000: DecisionSize = { stateTokens: 1000, questions: 8, kind: 'choice' };
+
+interface Bench {
+  readonly isQuick: boolean;
+  readonly dataDir: string;
+  readonly server: ServerProcess;
+  readonly client: BenchClient;
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+async function measure(bench: Bench, firstStartMs: number): Promise<BenchReport> {
+  const startedAt = new Date().toISOString();
+  const { isQuick, server, client } = bench;
+  const [machine, versions, settings] = [describeMachine(), describeVersions(), listSettings()];
+  say('golden answers');
+  const golden = await checkGolden(client);
+  const engine = await readEngineSettings(client);
+  say('memory');
+  const memory = await measureMemory(server, client, isQuick);
+  say('overhead against bare loops');
+  const latencyOverhead = await measureLatency(bench, engine);
+  const throughput = await measureThroughput(bench, engine);
+  say('one document, eight questions');
+  await timeDecisions(client, DOCUMENT_1000, 5);
+  const document = summariseLatencies(await timeDecisions(client, DOCUMENT_1000, isQuick ? 40 : 200));
+  const grid = await measureGrid(bench);
+  say('the largest documents');
+  const peak = await measurePeak(server, client);
+  const readyMs = { firstStart: firstStartMs, secondStart: server.readyMs };
+  const measured = { readyMs, golden, memory, latencyOverhead, throughput, document, grid, peak };
+  return { format: 1, startedAt, isQuick, machine, versions, settings, engine, targets: TARGETS, ...measured };
+}
+
+async function startLoops({ dataDir }: Bench, engine: EngineSettings, size: DecisionSize): Promise<BareLoops> {
+  return await BareLoops.start({ ...engine, decision: makeDecision(size), cacheFolder: join(dataDir, 'cache') });
+}
+
+async function measureLatency(bench: Bench, engine: EngineSettings): Promise<BenchReport['latencyOverhead']> {
+  const loops = await startLoops(bench, { ...engine, workers: 1 }, ONE_QUESTION_128);
+  const [rounds, samplesPerRound] = bench.isQuick ? [5, 20] : [20, 50];
+  try {
+    const options = { client: bench.client, loops, size: ONE_QUESTION_128, rounds, samplesPerRound };
+    return await measureLatencyOverhead(options);
+  } finally {
+    await loops.stop();
+  }
+}
+
+async function measureThroughput(bench: Bench, engine: EngineSettings): Promise<BenchReport['throughput']> {
+  const loops = await startLoops(bench, engine, ONE_QUESTION_512);
+  const endpoint = await NullEndpoint.start();
+  const nullClient = new BenchClient(endpoint.origin, API_KEY, MAX_CONCURRENCY);
+  const makeBody = (): string => JSON.stringify(makeDecision(ONE_QUESTION_512));
+  const mix: Mix = { name: 'decide 512 × 1', path: '/ai/v1/systemone', makeBody };
+  const [rounds, durationMs] = bench.isQuick ? [3, 2000] : [5, 6000];
+  try {
+    const load = { client: bench.client, nullClient, loops, mix, concurrency: 8, rounds, durationMs };
+    return await measureThroughputRatio(load);
+  } finally {
+    await nullClient.close();
+    endpoint.stop();
+    await loops.stop();
+  }
+}
+
+async function measureGrid({ isQuick, client }: Bench): Promise<LoadResult[]> {
+  const results: LoadResult[] = [];
+  const durationMs = isQuick ? 1000 : 4000;
+  for (const mix of listMixes(isQuick)) {
+    for (const concurrency of isQuick ? [1, 8] : CONCURRENCIES) {
+      say(`${mix.name}, ${concurrency} clients`);
+      const limits = { durationMs, minSamples: 3 * concurrency, maxDurationMs: 5 * durationMs };
+      results.push(await runClosedLoop({ client, mix, concurrency, ...limits }));
+    }
+  }
+  return results;
+}
+
+/** A second start is the one that counts: the first fills the cache of optimised graphs. */
+async function withServer(dataDir: string, use: (server: ServerProcess, firstStartMs: number) => Promise<void>) {
+  say('first start');
+  const first = await ServerProcess.start(dataDir);
+  await first.stop();
+  say('second start');
+  const server = await ServerProcess.start(dataDir);
+  try {
+    await use(server, first.readyMs);
+  } catch (error) {
+    server.kill();
+    throw error;
+  }
+  await server.stop();
+}
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const dataDir = mkdtempSync(join(tmpdir(), 'umpire-bench-'));
+await withServer(dataDir, async (server, firstStartMs) => {
+  const client = new BenchClient(server.origin, API_KEY, MAX_CONCURRENCY);
+  const report = await measure({ isQuick: values.quick, dataDir, server, client }, firstStartMs);
+  await client.close();
+  process.stdout.write(`${formatReport(report)}\n\n`);
+  say(`written: ${writeReport(report)}`);
+});
+rmSync(dataDir, { recursive: true, force: true });
