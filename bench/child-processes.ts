@@ -22,7 +22,7 @@ export interface MemoryUse {
 }
 
 /** Reads Linux's account of a process. @returns undefined elsewhere */
-export function findMemoryUse(pid: number): MemoryUse | undefined {
+function findMemoryUse(pid: number): MemoryUse | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const readKibibytes = (field: string): number =>
