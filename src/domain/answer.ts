@@ -1,5 +1,7 @@
 // Answers and the numbers derived from probabilities: confidence and score. Pure; sources are the protocol's formulas.
 
+import type { Question } from './question.ts';
+
 export interface ChoiceAnswer {
   readonly type: 'choice';
   readonly choice: string;
@@ -62,4 +64,27 @@ export function scoreConfidence(probabilities: readonly number[]): number {
 /** Σ i·p_i. @param probabilities `[levels]` */
 export function expectedScore(probabilities: readonly number[]): number {
   return probabilities.reduce((sum, probability, level) => sum + level * probability, 0);
+}
+
+/** An answer in the protocol's terms. @param probabilities `[options]`, in the order of the question; noul: false, true */
+export function toAnswer(question: Question, probabilities: readonly number[]): Answer {
+  switch (question.type) {
+    case 'choice':
+      return {
+        type: 'choice',
+        choice: question.options[argmax(probabilities)]?.name ?? '',
+        probabilities: question.options.map(({ name }, place) => ({ name, probability: probabilities[place] ?? 0 })),
+        confidence: choiceConfidence(probabilities),
+      };
+    case 'score':
+      return {
+        type: 'score',
+        score: expectedScore(probabilities),
+        levels: question.levels,
+        probabilities,
+        confidence: scoreConfidence(probabilities),
+      };
+    case 'noul':
+      return { type: 'noul', noul: probabilities[1] ?? 0 };
+  }
 }

@@ -1,10 +1,15 @@
-// The engine on this machine: model folders, a pool of workers and our own queue in front of it. Owns the wiring and the
-// states from loading to drained; knows nothing of HTTP, keys or money.
+// Builds the engine of this machine: model folders, a pool of workers and the queue in front of it. What it does from
+// then on is pooled-engine.ts's.
 
-import type { Clock } from './clock.ts';
+import type { ModelFolder } from '../runtime/manifest.ts';
+import { readModelFolder } from '../runtime/model-folder.ts';
+import { StartError } from '../runtime/start-error.ts';
+import { WorkerPool } from '../runtime/worker-pool.ts';
+import { countCores } from './core-count.ts';
 import type { Engine } from './engine.ts';
+import { PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
 
-export interface LocalEngineOptions {
+export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool'> {
   /** Model folders as models/README.md describes them; their order is the order of `Engine.models`. At least one. */
   readonly modelFolders: readonly string[];
   /** Execution provider: `auto`, `cpu`, `cuda`, or any other name of the runtime library. */
@@ -13,33 +18,8 @@ export interface LocalEngineOptions {
   readonly allowDeviceFallback: boolean;
   /** undefined: cores of the cgroup ÷ threads, at least 1. */
   readonly workers: number | undefined;
-  readonly threadsPerWorker: number;
   /** Folder for optimised graphs, created if missing; undefined: none are kept and every start optimises again. */
   readonly cacheFolder: string | undefined;
-  readonly queue: {
-    /** Calls that may wait at once. */
-    readonly maxJobs: number;
-    /** Estimated worker time that may wait at once. */
-    readonly maxCostMs: number;
-    /** Longest wait before work on a call begins; a call that cannot meet it is refused as `overloaded`. */
-    readonly deadlineMs: number;
-  };
-  readonly probe: {
-    /** Time between probe inferences on an otherwise idle engine; 0: no probes. */
-    readonly intervalMs: number;
-    /** A probe or task that runs longer makes the engine `unresponsive` until it ends. */
-    readonly timeoutMs: number;
-  };
-  /** What an operator should know; never texts of callers. */
-  readonly onEvent: (event: EngineEvent) => void;
-  /** Default: the system's. */
-  readonly clock?: Clock;
-}
-
-export interface EngineEvent {
-  readonly level: 'info' | 'warn' | 'error';
-  readonly message: string;
-  readonly details?: Readonly<Record<string, string | number | boolean>>;
 }
 
 export interface LocalEngine extends Engine {
@@ -52,6 +32,25 @@ export interface LocalEngine extends Engine {
  * @throws StartError when a folder is broken; the message says which folder, which file and why. What only the workers
  *   find (device, golden answers) rejects `ready` instead; the workers are ended by then.
  */
-export async function createLocalEngine(_options: LocalEngineOptions): Promise<LocalEngine> {
-  throw new Error('being built');
+export async function createLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
+  const folders = await readModelFolders(options.modelFolders);
+  const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, onEvent } = options;
+  const pool = new WorkerPool({
+    models: folders,
+    device,
+    allowDeviceFallback,
+    threads: threadsPerWorker,
+    cacheFolder,
+    workers: options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker)),
+    onFault: (message) => onEvent({ level: 'error', message }),
+  });
+  return new PooledEngine({ ...options, folders, pool });
+}
+
+async function readModelFolders(paths: readonly string[]): Promise<ModelFolder[]> {
+  const folders = await Promise.all(paths.map(readModelFolder));
+  const ids = folders.map(({ manifest }) => manifest.id);
+  const twice = ids.find((id, place) => ids.indexOf(id) !== place);
+  if (twice !== undefined) throw new StartError(`two model folders have the id ${twice}: ${paths.join(', ')}`);
+  return folders;
 }
