@@ -5,8 +5,10 @@ import swagger from '@fastify/swagger';
 import { createJsonSchemaTransformObject, jsonSchemaTransform } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import { STATUS_OF_CODE } from './error-reply.ts';
+import { operation } from './operation.ts';
 
 type Document = Partial<OpenAPIV3_1.Document>;
 type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-error-codes'?: readonly ErrorCode[] };
@@ -14,10 +16,22 @@ type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-error-codes'?: read
 const EVERY_REPLY: Record<string, OpenAPIV3_1.HeaderObject> = {
   'x-request-id': { description: "The request's id; a sane one of the client is kept.", schema: { type: 'string' } },
 };
+const LOCAL_JOB: Record<string, OpenAPIV3_1.HeaderObject> = {
+  'server-timing': { description: 'Milliseconds in queue, tokenizer and model.', schema: { type: 'string' } },
+  'x-umpire-model-digest': {
+    description: 'Digest of the weights that answered; absent where the model is not local.',
+    schema: { type: 'string' },
+  },
+};
 const TRY_AGAIN: Record<string, OpenAPIV3_1.HeaderObject> = {
   'retry-after': { description: 'When to come back, in seconds.', schema: { type: 'integer' } },
   'retry-after-ms': { description: 'When to come back, in milliseconds.', schema: { type: 'integer' } },
 };
+
+const documentSchema = operation(
+  { operationId: 'describe', summary: 'This description', tag: 'Service', errors: [], needsKey: false },
+  { response: { 200: z.looseObject({ openapi: z.string() }).describe('OpenAPI 3.1.') } },
+);
 
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -26,7 +40,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       info: {
         title: 'umpire',
         version,
-        description: 'Decisions, embeddings and chat behind one address and one set of keys.',
+        description: 'Decisions, embeddings and chat behind one address and one set of keys. Bodies are JSON in UTF-8.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -44,7 +58,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
     transformObject: (document) => finish(componentsOf(document) as Document),
   });
   let json: string | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+  app.get('/openapi.json', { schema: documentSchema }, async (_request, reply) => {
     json ??= JSON.stringify(app.swagger());
     return reply.type('application/json; charset=utf-8').send(json);
   });
@@ -55,23 +69,36 @@ const componentsOf = createJsonSchemaTransformObject({});
 function finish(document: Document): Document {
   for (const path of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(path ?? {})) {
-      if (typeof operation === 'object' && 'responses' in operation) describeReplies(operation as Operation);
+      if (typeof operation === 'object' && 'responses' in operation) describeReplies(operation as Operation, document);
     }
   }
-  return { ...document, components: { ...document.components, schemas: usedSchemas(document) } };
+  const schemas = usedSchemas(document);
+  return withPlainNames({ ...document, components: { ...document.components, schemas } });
 }
 
-function describeReplies(operation: Operation): void {
+function describeReplies(operation: Operation, document: Document): void {
   const codes = operation['x-error-codes'] ?? [];
+  const isInference = operation.tags?.includes('Inference') ?? false;
   for (const [status, reply] of Object.entries(operation.responses ?? {})) {
     if ('$ref' in reply) continue;
     const own = codes.filter((code) => STATUS_OF_CODE[code] === Number(status));
     if (own.length > 0) {
       reply.description = own.map((code) => `\`${code}\`: ${errorCatalogue[code].when}`).join('\n\n');
       reply.content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+    } else {
+      reply.description = describedBySchema(reply, document) ?? reply.description;
     }
-    reply.headers = { ...EVERY_REPLY, ...(status === '429' || own.includes('overloaded') ? TRY_AGAIN : {}) };
+    const triesAgain = own.includes('rate_limit_exceeded') || own.includes('overloaded');
+    const extra = triesAgain ? TRY_AGAIN : status === '200' && isInference ? LOCAL_JOB : {};
+    reply.headers = { ...EVERY_REPLY, ...extra };
   }
+}
+
+/** The description of the named schema that a reply points to. */
+function describedBySchema(reply: OpenAPIV3_1.ResponseObject, document: Document): string | undefined {
+  const schema = reply.content?.['application/json']?.schema;
+  if (schema === undefined || !('$ref' in schema)) return undefined;
+  return document.components?.schemas?.[schema.$ref.replace('#/components/schemas/', '')]?.description;
 }
 
 /** Every named schema comes out twice, as input and as output; those that nothing points to are dropped. */
@@ -87,4 +114,12 @@ function usedSchemas(document: Document): Record<string, OpenAPIV3_1.SchemaObjec
   };
   visit(JSON.stringify(document.paths));
   return Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)));
+}
+
+/** The provider names what a request takes `…Input`; here no schema is used both ways, so the plain name is free. */
+function withPlainNames(document: Document): Document {
+  const schemas = Object.entries(document.components?.schemas ?? {});
+  const renamed = schemas.map(([name, schema]) => [name.replace(/Input$/, ''), schema]);
+  const all = { ...document, components: { ...document.components, schemas: Object.fromEntries(renamed) } };
+  return JSON.parse(JSON.stringify(all).replaceAll(/("#\/components\/schemas\/[^"]+?)Input"/g, '$1"')) as Document;
 }

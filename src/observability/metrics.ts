@@ -6,6 +6,7 @@ import type { Usage } from '../domain/usage.ts';
 
 /** The engine's numbers, read at scrape time. */
 export interface EngineGauges {
+  readonly state: string;
   readonly queuedJobs: number;
   readonly queuedCostMs: number;
   readonly busyWorkers: number;
@@ -24,7 +25,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(readEngine: () => EngineGauges) {
+export function createMetrics({ engineStatus }: { readonly engineStatus: () => EngineGauges }) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = requestMetrics(registry);
@@ -34,7 +35,7 @@ export function createMetrics(readEngine: () => EngineGauges) {
     labelNames: ['model', 'direction'],
     registers: [registry],
   });
-  engineMetrics(registry, readEngine);
+  engineMetrics(registry, engineStatus);
   return {
     ...requests,
     countTokens(modelId: string, usage: Usage): void {
@@ -80,16 +81,19 @@ function requestMetrics(registry: Registry) {
   };
 }
 
-function engineMetrics(registry: Registry, readEngine: () => EngineGauges): void {
+function engineMetrics(registry: Registry, engineStatus: () => EngineGauges): void {
   const gauge = (name: string, help: string, read: (gauges: EngineGauges) => number) =>
     new Gauge({
       name,
       help,
       registers: [registry],
       collect() {
-        this.set(read(readEngine()));
+        this.set(read(engineStatus()));
       },
     });
+  gauge('umpire_engine_ready', '1 while the engine takes work, otherwise 0.', ({ state }) =>
+    state === 'ready' ? 1 : 0,
+  );
   gauge('umpire_engine_queued_jobs', 'Jobs that wait for a worker.', (engine) => engine.queuedJobs);
   gauge(
     'umpire_engine_queued_cost_seconds',

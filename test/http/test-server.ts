@@ -63,7 +63,7 @@ export async function startTestServer(options: Partial<HttpOptions> = {}): Promi
     decisions: new DecideService(engine, catalog),
     embeddings: new EmbedService(engine, catalog),
     readiness: () => engine.state,
-    metrics: createMetrics(() => engine.status()),
+    metrics: createMetrics({ engineStatus: () => engine.status() }),
     logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     options: { ...OPTIONS, ...options },
   });

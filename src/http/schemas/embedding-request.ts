@@ -93,7 +93,7 @@ export const embeddingRequestSchema = z
     },
     'The body must be a JSON object.',
   )
-  .meta({ id: 'EmbeddingRequest' });
+  .meta({ id: 'EmbeddingRequest', examples: [{ model: 'text-embed-mini', input: ['one text', 'another'] }] });
 
 export function toEmbeddingRequest(body: z.output<typeof embeddingRequestSchema>): EmbeddingRequest {
   return {

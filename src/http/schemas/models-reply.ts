@@ -20,7 +20,7 @@ export const modelSchema = z
     digest: z.string().nullable().describe('Of the weights of a local model. Thresholds belong to one digest.'),
     limits: z.record(z.string(), z.int()).describe('In tokens.'),
   })
-  .meta({ id: 'Model' });
+  .meta({ id: 'Model', description: 'One model: what it is, what it costs, what it takes.' });
 
 export const modelListSchema = z
   .object({

@@ -1,0 +1,67 @@
+// docs/openapi.json: what a server of this version answers to GET /openapi.json.
+
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import type { Engine } from '../engine/engine.ts';
+import { createHttpServer } from '../http/server.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { Catalog } from '../services/catalog.ts';
+import { DecideService } from '../services/decide.ts';
+import { EmbedService } from '../services/embed.ts';
+
+export async function renderOpenapiDocument(): Promise<string> {
+  const server = await createHttpServer(describedDeps());
+  const reply = await server.inject('/openapi.json');
+  await server.close();
+  return `${JSON.stringify(JSON.parse(reply.body), null, 2)}\n`;
+}
+
+/** Routes are described without a model or a key; nothing here is ever called. */
+function describedDeps(): Parameters<typeof createHttpServer>[0] {
+  const catalog = new Catalog([]);
+  return {
+    authenticator: { authenticate: notServed },
+    catalog,
+    decisions: new DecideService(emptyEngine, catalog),
+    embeddings: new EmbedService(emptyEngine, catalog),
+    readiness: () => 'ready',
+    metrics: createMetrics({ engineStatus: emptyEngine.status }),
+    logger: pino({ level: 'silent' }),
+    options: {
+      version: packageVersion(),
+      bodyLimitBytes: 1024,
+      headersTimeoutMs: 1000,
+      requestTimeoutMs: 1000,
+      keepAliveTimeoutMs: 1000,
+      corsOrigins: [],
+      metricsRequireKey: false,
+    },
+  };
+}
+
+const emptyEngine: Engine = {
+  models: [],
+  decide: notServed,
+  embed: notServed,
+  drain: async () => undefined,
+  status: () => ({
+    state: 'ready',
+    queuedJobs: 0,
+    queuedCostMs: 0,
+    busyWorkers: 0,
+    workers: 0,
+    threadsPerWorker: 0,
+    device: 'none',
+  }),
+};
+
+async function notServed(): Promise<never> {
+  throw new Error('Only the description is asked of this server.');
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}
