@@ -33,20 +33,22 @@ def numpy_state(model: KevModel) -> State:
     return {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
 
 
-def build(model: KevModel, precision: str, quantizer: Quantizer | None = None) -> tuple[dict[str, GraphBuilder], WeightsFile]:
-    """All three graphs; a weight that several use stands once in the file."""
+def build(
+    model: KevModel, precision: str, quantizer: Quantizer | None = None, **variants: dict
+) -> tuple[dict[str, GraphBuilder], WeightsFile]:
+    """All three graphs; a weight that several use stands once in the file. `variants`: further arguments by graph."""
     state, weights = numpy_state(model), WeightsFile(f"weights.{precision}.bin")
     graphs = {}
     for name in GRAPHS:
         graphs[name] = GraphBuilder(name, precision, weights, quantizer)
-        BUILDERS[name](graphs[name], state, model.shape)
+        BUILDERS[name](graphs[name], state, model.shape, **variants.get(name, {}))
     return graphs, weights
 
 
-def export(model: KevModel, folder: Path, precision: str, quantizer: Quantizer | None = None) -> None:
+def export(model: KevModel, folder: Path, precision: str, quantizer: Quantizer | None = None, **variants: dict) -> None:
     """Writes `encode`, `answer`, `head` as `<name>.<precision>.onnx` and `weights.<precision>.bin`."""
     folder.mkdir(parents=True, exist_ok=True)
-    graphs, weights = build(model, precision, quantizer)
+    graphs, weights = build(model, precision, quantizer, **variants)
     for name, graph in graphs.items():
         graph.save(folder / f"{name}.{precision}.onnx")
     weights.save(folder)

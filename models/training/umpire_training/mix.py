@@ -24,12 +24,14 @@ class Mix:
         scale = config["task_weights"]
         self.weights = [len(self.tasks[name].rows) ** 0.5 * scale.get(name, 1.0) for name in self.names]
         self.siblings = shared_states(tasks)
+        self.embeddable = [self.tasks[name] for name in EMBEDDABLE if name in self.tasks]
+        self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
 
     def example(self) -> Example:
         rng = self.rng
         if rng.random() < self.config["generated_share"]:
             return generators.generate(rng)
-        if rng.random() < self.config["long_share"]:
+        if self.embeddable and self.unrelated and rng.random() < self.config["long_share"]:
             return self.long_example()
         task = self.tasks[rng.choices(self.names, self.weights)[0]]
         row = rng.choice(task.rows)
@@ -50,12 +52,11 @@ class Mix:
     def long_example(self) -> Example:
         """One row's state among many unrelated ones: 1,000 to 4,000 tokens."""
         rng = self.rng
-        task = self.tasks[rng.choice([name for name in EMBEDDABLE if name in self.tasks])]
+        task = rng.choice(self.embeddable)
         row = rng.choice(task.rows)
         wanted, parts = rng.randint(4000, 14000), [row["state"]]
-        sources = [self.tasks[name] for name in UNRELATED if name in self.tasks]
         while sum(map(len, parts)) < wanted:
-            parts.append(rng.choice(rng.choice(sources).rows)["state"])
+            parts.append(rng.choice(rng.choice(self.unrelated).rows)["state"])
         rng.shuffle(parts)
         return Example("\n\n".join(parts), row_questions(task, row, rng), task.name)
 
