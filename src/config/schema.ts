@@ -95,6 +95,10 @@ const http = z.strictObject({
     help: 'How long an idle connection is kept. Longer than that of a proxy in front, or it will see resets.',
     unit: 'ms',
   }),
+  writeTimeoutMs: milliseconds().default(30_000).register(note, {
+    help: 'A client that takes in nothing of a streamed reply for that long is disconnected.',
+    unit: 'ms',
+  }),
   gracePeriodMs: milliseconds().default(20_000).register(note, {
     help: 'Time that accepted requests have to finish after SIGTERM; then their connections are closed.',
     unit: 'ms',
@@ -120,11 +124,11 @@ const reasoning = z.strictObject({
   usage: z.enum(['auto', 'included', 'apart']).default('auto').register(note, {
     help: "Whether the upstream's `completion_tokens` already has the reasoning tokens in it; ours always has.",
   }),
-  allowanceTokens: z.int().min(0).max(10_000_000).default(0).register(note, {
+  allowanceTokens: z.int().min(0).max(10_000_000).default(16_384).register(note, {
     help: "Added to the caller's `max_tokens`, so that it never limits the reasoning; 0 where the upstream's cap leaves reasoning out.",
     unit: 'tokens',
   }),
-  capField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_completion_tokens').register(note, {
+  capField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens').register(note, {
     help: "The field in which the upstream takes the caller's `max_tokens`.",
   }),
 });

@@ -6,6 +6,7 @@ import type { Engine } from '../engine/engine.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { Catalog } from '../services/catalog.ts';
+import { ChatService } from '../services/chat.ts';
 import { DecideService } from '../services/decide.ts';
 import { EmbedService } from '../services/embed.ts';
 
@@ -24,6 +25,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
     catalog,
     decisions: new DecideService(emptyEngine, catalog),
     embeddings: new EmbedService(emptyEngine, catalog),
+    chat: new ChatService([], catalog),
     readiness: () => 'ready',
     metrics: createMetrics({ engineStatus: emptyEngine.status }),
     logger: pino({ level: 'silent' }),
@@ -33,6 +35,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       headersTimeoutMs: 1000,
       requestTimeoutMs: 1000,
       keepAliveTimeoutMs: 1000,
+      writeTimeoutMs: 1000,
       corsOrigins: [],
       metricsRequireKey: false,
     },

@@ -53,12 +53,18 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers;
 }
 
-/** The server's error handler. */
-export function replyWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (thrown instanceof ClientLeftError) return reply.code(STATUS_CLIENT_LEFT).send('');
+/** What every failure leaves behind, also one that comes after the head: its code on the request, and a log line. */
+export function recordError(thrown: unknown, request: FastifyRequest): AppError {
   const error = toAppError(thrown);
   request.errorCode = error.code;
   logError(error, request);
+  return error;
+}
+
+/** The server's error handler. */
+export function replyWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (thrown instanceof ClientLeftError) return reply.code(STATUS_CLIENT_LEFT).send('');
+  const error = recordError(thrown, request);
   return reply.code(STATUS_OF_CODE[error.code]).headers(errorHeaders(error)).send(errorBody(error));
 }
 

@@ -4,6 +4,7 @@
 import { serializerCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Catalog } from '../services/catalog.ts';
+import type { ChatService } from '../services/chat.ts';
 import type { DecideService } from '../services/decide.ts';
 import type { EmbedService } from '../services/embed.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
@@ -14,6 +15,7 @@ import { parsePlainBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { requestIdHeaders, requestIdOf } from './request-id.ts';
+import { chatCompletionsRoute } from './routes/chat-completions.ts';
 import { embeddingsRoute } from './routes/embeddings.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { type ReadinessState, serviceRoutes } from './routes/service.ts';
@@ -31,6 +33,8 @@ export interface HttpOptions {
   readonly requestTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number;
+  /** A client that takes in nothing of a stream for that long is disconnected. */
+  readonly writeTimeoutMs: number;
   /** Origins that browsers may call from; `*` is any, none switches CORS off. */
   readonly corsOrigins: readonly string[];
   readonly metricsRequireKey: boolean;
@@ -41,6 +45,7 @@ export interface HttpDeps {
   readonly catalog: Catalog;
   readonly decisions: DecideService;
   readonly embeddings: EmbedService;
+  readonly chat: ChatService;
   /** Read on every request: cheap, and `draining` from the moment the process is told to stop. */
   readonly readiness: () => ReadinessState;
   readonly metrics: RequestMetrics;
@@ -91,6 +96,7 @@ async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRout
   await api.register(modelsRoutes, deps);
   await api.register(systemoneRoute, deps);
   await api.register(embeddingsRoute, deps);
+  await api.register(chatCompletionsRoute, { ...deps, writeTimeoutMs: deps.options.writeTimeoutMs });
 }
 
 function createApp({ options, logger }: HttpDeps): FastifyInstance {

@@ -1,0 +1,74 @@
+// The bodies of POST /ai/v1/chat/completions. Checked is what we act on; everything else belongs to the upstream, which
+// is sent the caller's own text.
+
+import { z } from 'zod';
+import type { ChatRequest } from '../../services/chat.ts';
+import { modelField } from './model-field.ts';
+
+export const chatRequestSchema = z
+  .looseObject(
+    {
+      model: modelField.describe('Id of a model of type `llm`.'),
+      messages: z
+        .array(z.unknown(), "The field 'messages' must be an array.")
+        .describe('The conversation, in the shape the model takes; passed on as it is.'),
+      stream: z
+        .boolean("The field 'stream' must be true or false.")
+        .nullish()
+        .describe('Answer as server-sent events, ended by `data: [DONE]`.'),
+      stream_options: z
+        .looseObject(
+          {
+            include_usage: z
+              .boolean("The field 'stream_options.include_usage' must be true or false.")
+              .nullish()
+              .describe('The last chunk carries `usage`.'),
+          },
+          "The field 'stream_options' must be an object.",
+        )
+        .nullish(),
+    },
+    'The body must be a JSON object.',
+  )
+  .meta({
+    id: 'ChatRequest',
+    description: [
+      'A request of the chat-completion format. Fields that are not named here are passed on untouched. `max_tokens`',
+      'never limits the reasoning of a reasoning model.',
+    ].join(' '),
+  });
+
+const tokens = z.int().min(0);
+
+export const chatReplySchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.string().describe('`chat.completion`'),
+    model: z.string().describe('The id that was asked for.'),
+    choices: z.array(z.unknown()),
+    usage: z
+      .looseObject({
+        prompt_tokens: tokens,
+        completion_tokens: tokens.describe('Reasoning tokens included.'),
+        total_tokens: tokens,
+      })
+      .optional(),
+  })
+  .meta({
+    id: 'ChatCompletion',
+    description: [
+      'With `stream: true` the content type is `text/event-stream`: each event holds a chunk (`chat.completion.chunk`),',
+      'the last one is `data: [DONE]`. A failure after the first byte is an event that holds an error body, and no',
+      '`[DONE]` follows.',
+    ].join(' '),
+  });
+
+/** @param bodyText the text that `body` was parsed from */
+export function toChatRequest(body: z.output<typeof chatRequestSchema>, bodyText: string): ChatRequest {
+  return {
+    modelId: body.model,
+    stream: body.stream ?? false,
+    includeUsage: body.stream_options?.include_usage ?? false,
+    bodyText,
+  };
+}
