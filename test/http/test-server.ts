@@ -8,8 +8,10 @@ import type { ModelCard } from '../../src/domain/model-card.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { Catalog } from '../../src/services/catalog.ts';
+import { ChatService } from '../../src/services/chat.ts';
 import { DecideService } from '../../src/services/decide.ts';
 import { EmbedService } from '../../src/services/embed.ts';
+import type { ChatUpstream } from '../../src/upstream/chat-upstream.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 
 /** May use everything. */
@@ -32,9 +34,21 @@ export const OPTIONS: HttpOptions = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
+  writeTimeoutMs: 10_000,
   corsOrigins: [],
   metricsRequireKey: false,
 };
+
+const OFFLINE_UPSTREAM: ChatUpstream = {
+  models: [LLAMA],
+  complete: refuse,
+  stream: refuse,
+  close: async () => undefined,
+};
+
+async function refuse(): Promise<never> {
+  throw new AppError('upstream_error', 'The upstream is offline.');
+}
 
 export interface TestServer {
   readonly app: FastifyInstance;
@@ -53,15 +67,19 @@ export interface TestReply {
   readonly json: any;
 }
 
-export async function startTestServer(options: Partial<HttpOptions> = {}): Promise<TestServer> {
+export async function startTestServer(
+  options: Partial<HttpOptions> = {},
+  upstreams: readonly ChatUpstream[] = [OFFLINE_UPSTREAM],
+): Promise<TestServer> {
   const engine = createFakeEngine();
-  const catalog = new Catalog([engine, { models: [LLAMA] }]);
+  const catalog = new Catalog([engine, ...upstreams]);
   const log: Record<string, unknown>[] = [];
   const app = await createHttpServer({
     authenticator: { authenticate },
     catalog,
     decisions: new DecideService(engine, catalog),
     embeddings: new EmbedService(engine, catalog),
+    chat: new ChatService(upstreams, catalog),
     readiness: () => engine.state,
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
