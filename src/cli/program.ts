@@ -46,7 +46,5 @@ export interface Program {
   withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Promise<T>): Promise<T>;
   /** Loads each folder in a worker: checksums, graphs, golden answers. No folders: those of the configuration. */
   verifyModels(flags: SettingFlags, folders: readonly string[]): Promise<readonly VerifiedModel[]>;
-  /** Cards of the configured model folders and upstreams; nothing is loaded. */
-  listModels(flags: SettingFlags): Promise<readonly ModelCard[]>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
 }

@@ -1,0 +1,205 @@
+// The composition root: builds every object once and hands each what it needs. The only file that knows everybody; the
+// process around it (signals, exit codes, what is printed) is main.ts's.
+
+import { readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { LoadedConfig } from './config/load.ts';
+import type { Config } from './config/schema.ts';
+import type { ModelCard } from './domain/model-card.ts';
+import { createLocalEngine, type LocalEngine } from './engine/local-engine.ts';
+import type { Authenticator } from './http/authenticate.ts';
+import { createHttpServer } from './http/server.ts';
+import type { Logger } from './observability/logger.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { StartError } from './runtime/start-error.ts';
+import { Catalog, type ModelSource } from './services/catalog.ts';
+import { ChatService } from './services/chat.ts';
+import { DecideService } from './services/decide.ts';
+import { EmbedService } from './services/embed.ts';
+import { HttpChatUpstream } from './upstream/http-chat-upstream.ts';
+import type { ChatUpstreamOptions } from './upstream/upstream-options.ts';
+
+export interface App {
+  readonly server: FastifyInstance;
+  readonly engine: LocalEngine;
+  /** Local ones first, then those of upstreams. */
+  readonly models: readonly ModelCard[];
+  /**
+   * Accepts nothing more, finishes what was accepted, then closes everything, last built first. Connections that are
+   * still open after the grace period are cut; what a model has begun is finished even then, because ending a thread
+   * inside a model ends the process.
+   * @returns whether everything was finished within the grace period
+   */
+  stop(): Promise<boolean>;
+}
+
+export interface AppParts {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly authenticator: Authenticator;
+  /** undefined: optimised graphs are not kept. */
+  readonly cacheFolder: string | undefined;
+}
+
+type Closer = () => Promise<unknown>;
+
+/**
+ * Builds the server, which answers at once and refuses work until `engine.ready`. What was built before a failure is
+ * closed again.
+ * @throws StartError
+ */
+export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<App> {
+  const closers: Closer[] = [];
+  try {
+    return await build(loaded, parts, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): Promise<App> {
+  const { config } = loaded;
+  let isDraining = false;
+  const engine = await startEngine(config, { folders: findModelFolders(config), ...parts });
+  closers.push(() => engine.drain());
+  const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
+  closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
+  const catalog = buildCatalog([engine, ...upstreams]);
+  const server = await createHttpServer({
+    authenticator: parts.authenticator,
+    catalog,
+    decisions: new DecideService(engine, catalog),
+    embeddings: new EmbedService(engine, catalog),
+    chat: new ChatService(upstreams, catalog),
+    readiness: () => (isDraining ? 'draining' : engine.status().state),
+    metrics: createMetrics({ engineStatus: () => engine.status() }),
+    logger: parts.logger,
+    options: { ...config.http, version: parts.version },
+  });
+  closers.push(() => server.close());
+  const stop = once(async () => {
+    isDraining = true;
+    const grace = new GracePeriod(config.http.gracePeriodMs, () => server.server.closeAllConnections());
+    await closeAll(closers);
+    return grace.end();
+  });
+  return { server, engine, models: [engine, ...upstreams].flatMap(({ models }) => models), stop };
+}
+
+export interface EngineParts {
+  readonly folders: readonly string[];
+  readonly logger: Logger;
+  readonly cacheFolder: string | undefined;
+}
+
+/** @throws StartError */
+export async function startEngine({ engine }: Config, parts: EngineParts): Promise<LocalEngine> {
+  return await createLocalEngine({
+    modelFolders: parts.folders,
+    device: engine.device,
+    allowDeviceFallback: engine.allowDeviceFallback,
+    workers: engine.workers,
+    threadsPerWorker: engine.threadsPerWorker,
+    cacheFolder: parts.cacheFolder,
+    queue: {
+      maxJobs: engine.queueMaxJobs,
+      maxCostMs: engine.queueMaxCostMs,
+      deadlineMs: engine.queueDeadlineMs,
+    },
+    probe: { intervalMs: engine.probeIntervalMs, timeoutMs: engine.probeTimeoutMs },
+    onEvent: ({ level, message, details }) => parts.logger[level]({ ...details }, message),
+  });
+}
+
+/** The configured folders, or every folder with a manifest, by name. @throws StartError when there is none */
+export function findModelFolders({ modelsDir, models }: Config): readonly string[] {
+  if (models !== undefined) return models.map((nameOrPath) => resolve(modelsDir, nameOrPath));
+  let names: string[];
+  try {
+    names = readdirSync(modelsDir).sort();
+  } catch (error) {
+    throw new StartError(
+      `The models folder ${modelsDir} cannot be read: ${error instanceof Error ? error.message : error}.`,
+    );
+  }
+  const folders = names.map((name) => join(modelsDir, name)).filter((folder) => isFile(join(folder, 'model.json')));
+  if (folders.length === 0) throw new StartError(`The models folder ${modelsDir} holds no folder with a model.json.`);
+  return folders;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** One for each model of each configured upstream. */
+function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamOptions[] {
+  return config.upstreams.flatMap((upstream) =>
+    upstream.models.map((model) => ({
+      modelId: model.id,
+      description: model.description,
+      ownedBy: model.ownedBy ?? upstream.name,
+      releaseDate: model.releaseDate,
+      price: {
+        inputMicroUsd: model.inputMicroUsdPerMillionTokens,
+        outputMicroUsd: model.outputMicroUsdPerMillionTokens,
+      },
+      baseUrl: upstream.baseUrl,
+      upstreamModel: model.upstreamModel ?? model.id,
+      apiKey: upstreamApiKeys.get(upstream.name),
+      timeouts: {
+        connectMs: upstream.connectTimeoutMs,
+        firstByteMs: upstream.firstByteTimeoutMs,
+        idleMs: upstream.idleTimeoutMs,
+        totalMs: upstream.totalTimeoutMs,
+        streamTotalMs: upstream.streamTotalTimeoutMs,
+      },
+      maxConcurrentRequests: upstream.maxConcurrentRequests,
+      reasoning: model.reasoning,
+    })),
+  );
+}
+
+/** An id that two sources offer is a mistake of whoever configured them. @throws StartError */
+function buildCatalog(sources: readonly ModelSource[]): Catalog {
+  try {
+    return new Catalog(sources);
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Runs an action unless ended before. */
+class GracePeriod {
+  readonly #timer: NodeJS.Timeout;
+  #isOver = false;
+
+  constructor(periodMs: number, onOver: () => void) {
+    this.#timer = setTimeout(() => {
+      this.#isOver = true;
+      onOver();
+    }, periodMs);
+  }
+
+  /** @returns whether it was still running */
+  end(): boolean {
+    clearTimeout(this.#timer);
+    return !this.#isOver;
+  }
+}
+
+function once<T>(action: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= action();
+    return running;
+  };
+}
+
+/** Last built, first closed; the failure of one does not leave the others open. @throws the first failure */
+async function closeAll(closers: readonly Closer[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closers.toReversed()) await close().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}

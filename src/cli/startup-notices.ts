@@ -1,0 +1,66 @@
+// What the server says of itself when it starts, as lines for people. Pure.
+
+import type { ModelCard } from '../domain/model-card.ts';
+
+const DIGEST_SHOWN = 'sha256:'.length + 12;
+
+export interface StartedServer {
+  readonly models: readonly ModelCard[];
+  /** Execution provider in use. */
+  readonly device: string;
+  readonly workers: number;
+  readonly threadsPerWorker: number;
+  readonly dataDir: string;
+}
+
+export function describeServer(started: StartedServer): string[] {
+  const { workers, threadsPerWorker: threads } = started;
+  return [
+    ...started.models.map(
+      ({ id, type, digest }) => `model   ${id} (${type}${digest ? `, ${digest.slice(0, DIGEST_SHOWN)}` : ''})`,
+    ),
+    `device  ${started.device}, ${workers} ${plural('worker', workers)} × ${threads} ${plural('thread', threads)}`,
+    `data    ${started.dataDir}`,
+  ];
+}
+
+function plural(noun: string, count: number): string {
+  return count === 1 ? noun : `${noun}s`;
+}
+
+/** Address to call: a server that listens on every interface is reached over the loopback one. */
+export function addressFor(host: string, port: number): string {
+  const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
+}
+
+/**
+ * A first request that works as pasted into a POSIX shell; of a decision if a model for it is there.
+ * @param key as it stands in the double quotes of a header: the key itself, or `$(cat file)`
+ */
+export function firstRequest(address: string, key: string, models: readonly ModelCard[]): string {
+  const decision = models.find(({ type }) => type === 'decision');
+  const embedding = models.find(({ type }) => type === 'embedding');
+  const authorization = `-H "Authorization: Bearer ${key}"`;
+  if (decision !== undefined) return post(`${address}/ai/v1/systemone`, authorization, decisionExample(decision.id));
+  if (embedding === undefined) return `curl ${address}/ai/v1/models ${authorization}`;
+  return post(`${address}/ai/v1/embeddings`, authorization, { model: embedding.id, input: 'Hello, world' });
+}
+
+function decisionExample(model: string): object {
+  return {
+    model,
+    state: 'I was charged twice for my subscription this month and would like my money back.',
+    questions: {
+      department: {
+        type: 'choice',
+        instructions: 'Which team should handle this?',
+        criteria: { billing: 'payments, refunds', technical: 'bugs, outages' },
+      },
+    },
+  };
+}
+
+function post(url: string, authorization: string, body: object): string {
+  return `curl ${url} \\\n  ${authorization} -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body)}'`;
+}

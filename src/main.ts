@@ -1,0 +1,132 @@
+// The process: the program that commands see, failures in words, and the exit code.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { buildApp, findModelFolders, startEngine } from './app.ts';
+import type { Program, ServerConnection, SettingFlag, SettingFlags, VerifiedModel } from './cli/program.ts';
+import { runCommand } from './cli/run-command.ts';
+import { ConfigError, loadConfig, readClientSettings } from './config/load.ts';
+import { printConfig } from './config/print.ts';
+import { SETTINGS } from './config/settings.ts';
+import type { ApiKey } from './domain/api-key.ts';
+import { createLogger, type Logger } from './observability/logger.ts';
+import { StartError } from './runtime/start-error.ts';
+import { serve } from './serve.ts';
+import { ApiKeyService } from './services/api-keys.ts';
+import { openSqliteStores } from './storage/sqlite/open-sqlite-stores.ts';
+import { StorageError } from './storage/storage-error.ts';
+
+/** Who asks when the engine runs in the process of a command. */
+const LOCAL_KEY: ApiKey = {
+  id: 'key_local',
+  name: 'this process',
+  visiblePrefix: 'ump_',
+  models: null,
+  scopes: ['inference'],
+  createdAtMs: 0,
+  expiresAtMs: null,
+  revokedAtMs: null,
+};
+
+const version = readVersion();
+
+const program: Program = {
+  version,
+  settingFlags: listSettingFlags(),
+  writeOut: (output) => process.stdout.write(output),
+  writeError: (output) => process.stderr.write(output),
+  isTerminal: process.stdout.isTTY === true,
+  readStdin: () => text(process.stdin),
+  clientSettings: readClientSettings(),
+  describeConfig: (flags) => printConfig(loadConfig({ flags })),
+  serve: (flags) => serve(loadConfig({ flags }), program),
+  withKeys,
+  verifyModels,
+  startLocalServer,
+};
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
+  return String((manifest as { version: unknown }).version);
+}
+
+/** Secrets have no flag: the command line of a process is visible to every user of the machine. */
+function listSettingFlags(): SettingFlag[] {
+  const settings = SETTINGS.filter(({ note }) => !note.secret).map(({ flag, kind, note }) => ({
+    name: flag,
+    type: kind === 'boolean' ? ('boolean' as const) : ('string' as const),
+    help: note.help,
+  }));
+  return [{ name: 'config', type: 'string', help: 'YAML file of settings.' }, ...settings];
+}
+
+async function withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Promise<T>): Promise<T> {
+  const { config } = loadConfig({ flags });
+  const stores = await openSqliteStores(config.dataDir);
+  try {
+    return await use(new ApiKeyService({ store: stores.keys }));
+  } finally {
+    await stores.close();
+  }
+}
+
+async function verifyModels(flags: SettingFlags, given: readonly string[]): Promise<readonly VerifiedModel[]> {
+  const { config } = loadConfig({ flags });
+  const logger = errorLogger();
+  const verified: VerifiedModel[] = [];
+  for (const folder of given.length > 0 ? given : findModelFolders(config)) {
+    const parts = { folders: [folder], logger, cacheFolder: undefined };
+    const engine = await startEngine({ ...config, engine: { ...config.engine, workers: 1 } }, parts);
+    try {
+      await engine.ready;
+      const { device } = engine.status();
+      verified.push(...engine.models.map((card) => ({ folder, card, device })));
+    } finally {
+      await engine.drain();
+    }
+  }
+  return verified;
+}
+
+async function startLocalServer(flags: SettingFlags): Promise<ServerConnection> {
+  const loaded = loadConfig({ flags });
+  const { dataDir, engine } = loaded.config;
+  // A command should not leave a data folder behind wherever it is run.
+  const cacheFolder = engine.cacheDir ?? (existsSync(dataDir) ? join(dataDir, 'cache') : undefined);
+  const authenticator = { authenticate: async () => LOCAL_KEY };
+  const app = await buildApp(loaded, { version, logger: errorLogger(), authenticator, cacheFolder });
+  const close = async (): Promise<void> => {
+    await app.stop();
+  };
+  try {
+    await app.engine.ready;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async post(url, payload) {
+      const headers = { authorization: 'Bearer local', 'content-type': 'application/json' };
+      const reply = await app.server.inject({ method: 'POST', url, headers, payload });
+      return { status: reply.statusCode, body: reply.body };
+    },
+    close,
+  };
+}
+
+/** Commands answer on standard output; what goes wrong beside it goes to the other one. */
+function errorLogger(): Logger {
+  return createLogger({ level: 'warn', format: 'text', destination: process.stderr });
+}
+
+/** Mistakes of whoever starts the program are told in one message; anything else with its stack. */
+function reportFailure(error: unknown): number {
+  const isExpected = error instanceof ConfigError || error instanceof StartError || error instanceof StorageError;
+  const told = error instanceof Error ? (isExpected ? error.message : error.stack) : String(error);
+  process.stderr.write(`umpire: ${told}\n`);
+  return 1;
+}
+
+// By now everything that was opened is closed. Whatever else keeps the event loop busy must not keep a supervisor waiting.
+process.exit(await runCommand(process.argv.slice(2), program).catch(reportFailure));
