@@ -31,6 +31,7 @@ function toAppError(error: NodeJS.ErrnoException): AppError {
 export function manageConnections(app: FastifyInstance, isDraining: () => boolean): void {
   const open = new Set<Socket>();
   const owed = new Set<Socket>();
+  let isClosing = false;
 
   app.server.on('connection', (socket: Socket) => {
     open.add(socket);
@@ -45,7 +46,11 @@ export function manageConnections(app: FastifyInstance, isDraining: () => boolea
   app.addHook('preHandler', (request, reply, done) => {
     const { socket } = request.raw;
     owed.add(socket);
-    reply.raw.once('close', () => owed.delete(socket));
+    reply.raw.once('close', () => {
+      owed.delete(socket);
+      // Its head went out before the stop, without the header that ends the connection.
+      if (isClosing) socket.end();
+    });
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -54,6 +59,7 @@ export function manageConnections(app: FastifyInstance, isDraining: () => boolea
   });
   // Node stops its own check for slow clients here: one that never completes its request would hold the server open.
   app.addHook('preClose', (done) => {
+    isClosing = true;
     for (const socket of open) if (!owed.has(socket)) socket.destroy();
     done();
   });

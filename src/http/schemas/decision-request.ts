@@ -39,6 +39,8 @@ const noulCriteria = orderedObject(
   "The 'criteria' of a noul must be an object with 'true' and 'false', either of which may be missing.",
 );
 
+const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const TYPE_MESSAGE = 'The field \'type\' must be "choice", "score" or "noul".';
 const questionSchema = z.preprocess(
   (input) => pick(input, ['type', 'instructions', 'criteria']),
   z.discriminatedUnion(
@@ -48,7 +50,7 @@ const questionSchema = z.preprocess(
       z.object({ type: z.literal('score'), instructions, criteria: scoreCriteria }),
       z.object({ type: z.literal('noul'), instructions, criteria: noulCriteria.nullish() }),
     ],
-    'The field \'type\' must be "choice", "score" or "noul".',
+    { error: (issue) => (isPlainObject(issue.input) ? TYPE_MESSAGE : 'A question must be an object.') },
   ),
 );
 
