@@ -1,6 +1,7 @@
 // Sessions of the runtime library: options, devices, tensors. The only file that imports it; reachable from worker.ts
 // alone, because a run blocks its thread.
 
+import { readFile } from 'node:fs/promises';
 import { env, InferenceSession, listSupportedBackends, Tensor } from 'onnxruntime-node';
 import { StartError } from './start-error.ts';
 
@@ -27,19 +28,30 @@ export interface OptimizedOutput {
 
 export const LIBRARY_VERSION = env.versions.node ?? env.versions.common;
 
+const KERNEL_ALIGNMENT_BYTES = 64;
+
 /** Settings that change what an optimised graph holds; part of the cache's key. */
-export const OPTIMIZATION = 'level=all;x64quantprecision;prepacked;external>=1024';
+export const OPTIMIZATION = 'level=all;x64quantprecision;prepacked-aligned;external>=131072';
 
-type SessionEntries = Record<string, unknown>;
-
-/** The library takes strings, and takes unknown keys without a word. */
-function sessionEntries(): SessionEntries {
+/**
+ * The library takes strings, and takes unknown keys without a word.
+ * @param prepack whether weights are written in the layout the kernels want
+ */
+function sessionEntries(output?: OptimizedOutput, prepack = true): Record<string, unknown> {
   return {
-    // Spinning sessions side by side run three times slower.
-    intra_op: { allow_spinning: '0' },
-    inter_op: { allow_spinning: '0' },
-    // Without it, hosts that lack VNNI saturate 16-bit sums and answer wrongly.
-    x64quantprecision: '1',
+    session: {
+      // Spinning sessions side by side run three times slower.
+      intra_op: { allow_spinning: '0' },
+      inter_op: { allow_spinning: '0' },
+      // Without it, hosts that lack VNNI saturate 16-bit sums and answer wrongly.
+      x64quantprecision: '1',
+      ...(output !== undefined && {
+        optimized_model_external_initializers_file_name: output.weightsName,
+        // Small tensors stay in the graph: their odd sizes would push the large ones off their alignment.
+        optimized_model_external_initializers_min_size_in_bytes: '131072',
+        save_external_prepacked_constant_initializers: prepack ? '1' : '0',
+      }),
+    },
   };
 }
 
@@ -57,21 +69,13 @@ function baseOptions({ device, threads }: SessionSettings): InferenceSession.Ses
 
 /** Opens a graph and optimises it in memory. */
 export async function openGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
-  const options = {
-    ...baseOptions(settings),
-    graphOptimizationLevel: 'all',
-    extra: { session: sessionEntries() },
-  } as const;
+  const options = { ...baseOptions(settings), graphOptimizationLevel: 'all', extra: sessionEntries() } as const;
   return wrap(await InferenceSession.create(path, options));
 }
 
 /** Opens a graph that `writeOptimizedGraph` made; its weights are mapped, so sessions share them. */
 export async function openOptimizedGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
-  const options = {
-    ...baseOptions(settings),
-    graphOptimizationLevel: 'disabled',
-    extra: { session: sessionEntries() },
-  } as const;
+  const options = { ...baseOptions(settings), graphOptimizationLevel: 'disabled', extra: sessionEntries() } as const;
   return wrap(await InferenceSession.create(path, options));
 }
 
@@ -79,20 +83,35 @@ export async function openOptimizedGraph(path: string, settings: SessionSettings
 export async function writeOptimizedGraph(
   path: string,
   settings: SessionSettings,
-  { graphPath, weightsName }: OptimizedOutput,
+  output: OptimizedOutput,
+): Promise<void> {
+  await optimizeTo(path, settings, { output, prepack: true });
+  const graph = await readFile(output.graphPath, 'latin1');
+  if (!isAligned(graph)) await optimizeTo(path, settings, { output, prepack: false });
+}
+
+/**
+ * Whether all weights in the kernels' layout begin at multiples of 64 bytes. The library (1.30.0) writes them wherever
+ * the file ends and maps them as they lie, and its float32 kernels crash the process on others.
+ * @param graph bytes as latin1; an entry reads `MatMul+<hash>|<offset>;<length>;<hash>;…`
+ */
+export function isAligned(graph: string): boolean {
+  const entries = [...graph.matchAll(/[A-Za-z]\+\d+\|((?:\d+;\d+;\d+;?)+)/g)];
+  return entries.every(([, blobs = '']) =>
+    (blobs.match(/\d+;\d+;\d+/g) ?? []).every((blob) => Number.parseInt(blob, 10) % KERNEL_ALIGNMENT_BYTES === 0),
+  );
+}
+
+async function optimizeTo(
+  path: string,
+  settings: SessionSettings,
+  { output, prepack }: { output: OptimizedOutput; prepack: boolean },
 ): Promise<void> {
   const session = await InferenceSession.create(path, {
     ...baseOptions(settings),
     graphOptimizationLevel: 'all',
-    optimizedModelFilePath: graphPath,
-    extra: {
-      session: {
-        ...sessionEntries(),
-        optimized_model_external_initializers_file_name: weightsName,
-        optimized_model_external_initializers_min_size_in_bytes: '1024',
-        save_external_prepacked_constant_initializers: '1',
-      },
-    },
+    optimizedModelFilePath: output.graphPath,
+    extra: sessionEntries(output, prepack),
   });
   await session.release();
 }
