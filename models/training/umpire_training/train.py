@@ -6,6 +6,9 @@
 The learning rate follows progress: the larger of the share of `--tokens` seen and the share of the time until
 `--finish-by`. So a run that gets less machine than hoped for still ends annealed. Killed or stopped, it goes on with
 `--resume`.
+
+Several processes of one thread each share the work better than one process of several threads, most of all on a busy
+machine: start every one with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment (`torchrun` does that).
 """
 
 from __future__ import annotations
@@ -15,10 +18,11 @@ import json
 import math
 import os
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -89,8 +93,31 @@ class Progress:
         return max(by_tokens, self.start + (1 - self.start) * by_time)
 
 
+class Workers:
+    """The processes that train together; one alone where the environment names no others."""
+
+    def __init__(self):
+        self.rank, self.count = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+        if self.count > 1:
+            dist.init_process_group("gloo", timeout=timedelta(hours=2))
+
+    def share(self, parameters: list[Tensor], numbers: list[float]) -> list[float]:
+        """Gradients become their mean over the processes; -> the sums of `numbers`."""
+        if self.count == 1:
+            return numbers
+        grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+        flat = torch.cat([grad.flatten() for grad in grads] + [torch.tensor(numbers)])
+        dist.all_reduce(flat)
+        place = 0
+        for parameter, grad in zip(parameters, grads):
+            parameter.grad = (flat[place: place + grad.numel()] / self.count).view_as(grad)
+            place += grad.numel()
+        return flat[place:].tolist()
+
+
 class Trainer:
     def __init__(self, args: argparse.Namespace):
+        self.workers = Workers()
         self.args, self.config = args, json.loads(Path(args.config).read_text())
         self.out = Path(args.out)
         self.out.mkdir(parents=True, exist_ok=True)
@@ -104,11 +131,14 @@ class Trainer:
         self.tokens, self.steps, done = 0, 0, 0.0
         if args.resume:
             done = self.restore()
-        self.progress = Progress(args.tokens, args.finish_by, done)
+        self.clock = Progress(args.tokens, args.finish_by, done)
+        self.progress = done  # the same in every process: taken over after each step
         folder, rows = data_folder(args.data), self.config
         tasks = training_tasks(folder, rows["rows_per_task"], rows["heldout_rows_per_task"])
-        self.mix = Mix(tasks, self.config, self.config["seed"] + self.steps)
-        self.dev = [e for task in heldout_tasks(folder, args.dev_rows) for e in plain_examples(task)]
+        self.mix = Mix(tasks, self.config, self.config["seed"] + self.steps + 1000 * self.workers.rank)
+        self.dev = []
+        if self.workers.rank == 0:
+            self.dev = [e for task in heldout_tasks(folder, args.dev_rows) for e in plain_examples(task)]
 
     def restore(self) -> float:
         saved = torch.load(self.out / "last.pt", weights_only=True)
@@ -119,24 +149,28 @@ class Trainer:
 
     def save(self, name: str = "last.pt") -> None:
         """Written beside and moved into place: a kill never leaves half a checkpoint."""
+        if self.workers.rank:
+            return
         from .model import save
 
-        extra = {"tokens": self.tokens, "steps": self.steps, "progress": self.progress(self.tokens)}
+        extra = {"tokens": self.tokens, "steps": self.steps, "progress": self.progress}
         if name == "last.pt":
             extra["optimizer"] = self.optimizer.state_dict()
         save(self.model, self.out / "writing.pt", **extra)
         os.replace(self.out / "writing.pt", self.out / name)
 
     def log(self, **values) -> None:
+        if self.workers.rank:
+            return
         line = {"time": datetime.now().isoformat(timespec="seconds"), "steps": self.steps, "tokens": self.tokens,
-                "progress": round(self.progress(self.tokens), 4), **values}
+                "progress": round(self.progress, 4), **values}
         with open(self.out / "log.jsonl", "a") as file:
             file.write(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
 
     def step(self, examples, requests) -> tuple[float, int, int]:
         batch = collate(requests, self.limits.max_window_index)
-        factor = schedule(self.progress(self.tokens), self.config)
+        factor = schedule(self.progress, self.config)
         for group in self.optimizer.param_groups:
             group["lr"] = group["base_lr"] * factor
         with torch.autocast("cpu", torch.bfloat16, enabled=not self.args.fp32):
@@ -144,11 +178,15 @@ class Trainer:
         loss, hits = loss_of(logits, targets(examples, batch), batch, self.config["rps_weight"])
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_([p for p in self.model.parameters() if p.grad is not None], self.config["clip"])
+        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        numbers = [float(len(batch.token_ids)), self.clock(self.tokens), loss.item(), float(hits.sum()), float(len(hits))]
+        tokens, progress, total, right, asked = self.workers.share(parameters, numbers)
+        torch.nn.utils.clip_grad_norm_(parameters, self.config["clip"])
         self.optimizer.step()
-        self.tokens += len(batch.token_ids)
+        self.tokens += int(tokens)
+        self.progress = progress / self.workers.count
         self.steps += 1
-        return loss.item(), int(hits.sum()), len(hits)
+        return total / self.workers.count, int(right), int(asked)
 
     def evaluate(self) -> None:
         table = by_task(answer_all(self.model.eval(), self.text, self.dev, self.limits))
@@ -172,7 +210,7 @@ class Trainer:
             if self.dev and now - evaluated > self.args.eval_every:
                 self.evaluate()
                 evaluated = time.time()
-            if self.progress(self.tokens) >= 1:
+            if self.progress >= 1:
                 break
         self.save()
         self.save("final.pt")
