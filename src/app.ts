@@ -75,7 +75,8 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     chat: new ChatService(upstreams, catalog),
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     metrics: createMetrics({ engineStatus: () => engine.status() }),
-    logger: parts.logger,
+    // A child, so that its level can be changed apart.
+    logger: parts.logger.child({}),
     options: { ...config.http, version: parts.version },
   });
   closers.push(() => server.close());

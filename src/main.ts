@@ -4,13 +4,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildApp, findModelFolders, startEngine } from './app.ts';
-import type { Program, ServerConnection, SettingFlag, SettingFlags, VerifiedModel } from './cli/program.ts';
+import type {
+  ListedModel,
+  Program,
+  ServerConnection,
+  SettingFlag,
+  SettingFlags,
+  VerifiedModel,
+} from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
 import { ConfigError, loadConfig, readClientSettings } from './config/load.ts';
 import { printConfig } from './config/print.ts';
 import { SETTINGS } from './config/settings.ts';
 import type { ApiKey } from './domain/api-key.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
+import { readModelFolder } from './runtime/model-folder.ts';
 import { StartError } from './runtime/start-error.ts';
 import { serve } from './serve.ts';
 import { ApiKeyService } from './services/api-keys.ts';
@@ -42,6 +50,7 @@ const program: Program = {
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
   serve: (flags) => serve(loadConfig({ flags }), program),
   withKeys,
+  listModels,
   verifyModels,
   startLocalServer,
 };
@@ -71,22 +80,35 @@ async function withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Pr
   }
 }
 
-async function verifyModels(flags: SettingFlags, given: readonly string[]): Promise<readonly VerifiedModel[]> {
+/** @throws StartError what is wrong with a folder */
+async function* verifyModels(flags: SettingFlags, given: readonly string[]): AsyncGenerator<VerifiedModel> {
   const { config } = loadConfig({ flags });
   const logger = errorLogger();
-  const verified: VerifiedModel[] = [];
   for (const folder of given.length > 0 ? given : findModelFolders(config)) {
     const parts = { folders: [folder], logger, cacheFolder: undefined };
     const engine = await startEngine({ ...config, engine: { ...config.engine, workers: 1 } }, parts);
     try {
       await engine.ready;
       const { device } = engine.status();
-      verified.push(...engine.models.map((card) => ({ folder, card, device })));
+      for (const { id, digest = '' } of engine.models) yield { folder, id, digest, device };
     } finally {
       await engine.drain();
     }
   }
-  return verified;
+}
+
+/** @throws StartError what is wrong with a folder */
+async function listModels(flags: SettingFlags): Promise<readonly ListedModel[]> {
+  const { config } = loadConfig({ flags });
+  const folders = await Promise.all(findModelFolders(config).map(readModelFolder));
+  const local = folders.map(({ path, digest, manifest: { id, type, description } }) => ({
+    ...{ id, type, description, digest },
+    source: path,
+  }));
+  const upstream = config.upstreams.flatMap(({ name, models }) =>
+    models.map(({ id, description }) => ({ id, type: 'llm' as const, description, source: name })),
+  );
+  return [...local, ...upstream];
 }
 
 async function startLocalServer(flags: SettingFlags): Promise<ServerConnection> {

@@ -86,6 +86,10 @@ class ServerRun {
   async #listen(): Promise<string> {
     const { app, loaded, around, announce } = this.#parts;
     const { host, port } = loaded.config;
+    const { log } = app.server;
+    const { level } = log;
+    // The framework has a line of its own for this; ours says more.
+    log.level = 'warn';
     try {
       await app.server.listen({ host, port });
     } catch (error) {
@@ -93,6 +97,7 @@ class ServerRun {
         `Cannot listen on ${host}, port ${port}: ${error instanceof Error ? error.message : error}.`,
       );
     }
+    log.level = level;
     const address = addressFor(host, (app.server.server.address() as AddressInfo).port);
     announce(`umpire ${around.version} listens on ${address}, loading models`);
     return address;

@@ -1,7 +1,7 @@
 // What commands may ask of the program around them. Commands see no stores, no engine and no environment: main.ts hands
 // them this.
 
-import type { ModelCard } from '../domain/model-card.ts';
+import type { ModelType } from '../domain/model-card.ts';
 import type { ApiKeyService } from '../services/api-keys.ts';
 
 /** Settings given on the command line, by flag name without dashes. */
@@ -24,9 +24,19 @@ export interface ServerConnection {
   close(): Promise<void>;
 }
 
+export interface ListedModel {
+  readonly id: string;
+  readonly type: ModelType;
+  readonly description: string;
+  /** Folder, or name of the upstream. */
+  readonly source: string;
+  readonly digest?: string;
+}
+
 export interface VerifiedModel {
   readonly folder: string;
-  readonly card: ModelCard;
+  readonly id: string;
+  readonly digest: string;
   /** Execution provider the golden answers were computed on. */
   readonly device: string;
 }
@@ -45,6 +55,8 @@ export interface Program {
   serve(flags: SettingFlags): Promise<number>;
   withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Promise<T>): Promise<T>;
   /** Loads each folder in a worker: checksums, graphs, golden answers. No folders: those of the configuration. */
-  verifyModels(flags: SettingFlags, folders: readonly string[]): Promise<readonly VerifiedModel[]>;
+  verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;
+  /** The configured models; checksums are verified, nothing is loaded. */
+  listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
 }

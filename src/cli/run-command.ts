@@ -1,11 +1,22 @@
 // From the words after `umpire` to a command and its exit code. 0 is success, 1 a failure, 2 a mistake in the command line.
 
 import { type Command, parseCommandLine, UsageError } from './command.ts';
+import { decideCommand } from './decide.ts';
 import { commandHelp, programHelp } from './help.ts';
+import { keysCreateCommand, keysListCommand, keysRevokeCommand } from './keys.ts';
+import { modelsListCommand, modelsVerifyCommand } from './models.ts';
 import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
 
-export const COMMANDS: readonly Command[] = [serveCommand];
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  decideCommand,
+  keysCreateCommand,
+  keysListCommand,
+  keysRevokeCommand,
+  modelsListCommand,
+  modelsVerifyCommand,
+];
 
 const USAGE_EXIT_CODE = 2;
 

@@ -1,0 +1,138 @@
+// `umpire decide`: asks questions about a document, of a server or of an engine in this process.
+
+import { readFile } from 'node:fs/promises';
+import { renderAnswers } from './answer-bars.ts';
+import { type Command, type CommandArguments, UsageError } from './command.ts';
+import type { Program, ServerConnection, WireReply } from './program.ts';
+import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
+import { connectToServer } from './remote-server.ts';
+
+const DEFAULT_MODEL = 'kev';
+
+export const decideCommand: Command = {
+  name: 'decide',
+  summary: 'Ask questions about a document',
+  usage: '[file] --choice … | --noul … | --score … | --questions file.json',
+  options: {
+    choice: {
+      type: 'string',
+      multiple: true,
+      help: 'One of several; options follow',
+      example: '"Which team?" a="…" b',
+    },
+    noul: {
+      type: 'string',
+      multiple: true,
+      help: 'Yes or no; true="…" false="…" may follow',
+      example: '"Is it spam?"',
+    },
+    score: {
+      type: 'string',
+      multiple: true,
+      help: 'A scale; levels follow, lowest first',
+      example: '"How angry?" calm cross',
+    },
+    questions: { type: 'string', help: 'The questions of a request, as JSON', example: 'file.json' },
+    text: { type: 'string', help: 'The document itself, instead of a file', example: '"I was charged twice"' },
+    model: { type: 'string', help: `Model to ask; ${DEFAULT_MODEL} if left out`, example: DEFAULT_MODEL },
+    url: {
+      type: 'string',
+      help: 'Server to ask (UMPIRE_URL, key in UMPIRE_API_KEY); none: in this process',
+      example: 'http://…',
+    },
+    json: { type: 'boolean', help: "Print the server's reply as it is" },
+  },
+  notes: [
+    'The document is a file, or standard input when none is named.',
+    '',
+    '  echo "I was charged twice." | umpire decide \\',
+    '    --choice "Which team should handle this?" billing="payments, refunds" technical="bugs, outages" \\',
+    '    --noul "Is the customer angry?"',
+  ].join('\n'),
+  async run(given, program) {
+    const questions = await readQuestions(given);
+    const body = requestBody(given, await readDocument(given, program), questions);
+    const server = await openServer(given, program);
+    try {
+      return printReply(await post(server, body), { given, program, questions });
+    } finally {
+      await server.close();
+    }
+  },
+};
+
+async function readQuestions({ options, tokens, positionals }: CommandArguments): Promise<AskedQuestions> {
+  const { questions } = options;
+  if (typeof questions !== 'string') return questionsFromTokens(tokens);
+  if ((positionals.length > 1 || options['choice']) ?? options['noul'] ?? options['score']) {
+    throw new UsageError('Ask with --questions or with the other flags, not both.');
+  }
+  return questionsFromJson(await readText(questions));
+}
+
+async function readDocument({ options, tokens }: CommandArguments, program: Program): Promise<string> {
+  const [file, ...others] = wordsBeforeQuestions(tokens);
+  const { text } = options;
+  if (others.length > 0) throw new UsageError('There can be one document.');
+  if (typeof text === 'string') {
+    if (file !== undefined) throw new UsageError('The document is a file or --text, not both.');
+    return text;
+  }
+  return file === undefined || file === '-' ? await program.readStdin() : await readText(file);
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+function requestBody({ options }: CommandArguments, state: string, questions: AskedQuestions): string {
+  const model = typeof options['model'] === 'string' ? options['model'] : DEFAULT_MODEL;
+  return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${questions.json}}`;
+}
+
+async function openServer({ options, settings }: CommandArguments, program: Program): Promise<ServerConnection> {
+  const { url = program.clientSettings.url } = options;
+  if (typeof url !== 'string') return await program.startLocalServer(settings);
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an http or https address.');
+  return connectToServer(url, program.clientSettings.apiKey);
+}
+
+async function post(server: ServerConnection, body: string): Promise<WireReply> {
+  try {
+    return await server.post('/ai/v1/systemone', body);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return {
+      status: 0,
+      body: `No answer from the server${cause || `: ${error instanceof Error ? error.message : error}`}.`,
+    };
+  }
+}
+
+interface Asked {
+  readonly given: CommandArguments;
+  readonly program: Program;
+  readonly questions: AskedQuestions;
+}
+
+function printReply({ status, body }: WireReply, { given, program, questions }: Asked): number {
+  if (status !== 200) {
+    program.writeError(`umpire: ${errorMessage(body)}\n`);
+    return 1;
+  }
+  program.writeOut(given.options['json'] ? `${body}\n` : renderAnswers(body, questions.titles));
+  return 0;
+}
+
+function errorMessage(body: string): string {
+  try {
+    const parsed = JSON.parse(body) as { error?: { message?: unknown; code?: unknown } };
+    return `${String(parsed.error?.message)} (${String(parsed.error?.code)})`;
+  } catch {
+    return body.slice(0, 500);
+  }
+}

@@ -1,0 +1,39 @@
+// `umpire models list|verify`: what is configured, and whether the folders are what their checksums and golden answers say.
+
+import { type Command, UsageError } from './command.ts';
+import type { ListedModel } from './program.ts';
+import { renderTable } from './table.ts';
+
+const JSON_OPTION = { type: 'boolean', help: 'Answer in JSON' } as const;
+
+export const modelsListCommand: Command = {
+  name: 'models list',
+  summary: 'List the configured models; checksums are verified, nothing is loaded',
+  usage: '[--json]',
+  options: { json: JSON_OPTION },
+  async run({ options, positionals, settings }, program) {
+    if (positionals.length > 0) throw new UsageError(`There is nothing to do with "${positionals[0]}".`);
+    const models = await program.listModels(settings);
+    if (options['json']) program.writeOut(`${JSON.stringify(models)}\n`);
+    else program.writeOut(renderTable([['ID', 'TYPE', 'FROM', 'DIGEST'], ...models.map(toRow)]));
+    return 0;
+  },
+};
+
+export const modelsVerifyCommand: Command = {
+  name: 'models verify',
+  summary: 'Load model folders and compare checksums and golden answers',
+  usage: '[folder …]',
+  options: {},
+  notes: 'Without folders it verifies those of the configuration.',
+  async run({ positionals, settings }, program) {
+    for await (const { folder, id, digest, device } of program.verifyModels(settings, positionals)) {
+      program.writeOut(`ok  ${id}  ${digest}  on ${device}  ${folder}\n`);
+    }
+    return 0;
+  },
+};
+
+function toRow({ id, type, source, digest }: ListedModel): string[] {
+  return [id, type, source, digest ?? '–'];
+}
