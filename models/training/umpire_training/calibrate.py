@@ -17,7 +17,8 @@ from pathlib import Path
 
 import torch
 
-from .evaluate import Answer, answer_all, base_folder, figures, mean
+from .base import base_folder
+from .evaluate import Answer, answer_all, figures, mean
 from .model import load
 from .prompts import Text
 from .reference import bucket
@@ -89,7 +90,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data")
     parser.add_argument("--model", default="runs/final.pt")
-    parser.add_argument("--base")
     parser.add_argument("--rows", type=int, default=60, help="held-out rows of every training task")
     parser.add_argument("--heldout-rows", type=int, default=250, help="rows of every held-out task")
     parser.add_argument("--logits", help="JSON of answers from an exported graph instead of running the model")
@@ -103,7 +103,7 @@ def main() -> None:
     else:
         # train.py skips the first rows of every training task: those are the held-out rows
         examples = [e for task in training_tasks(folder, args.rows) + unseen for e in plain_examples(task)]
-        answers = answer_all(load(args.model), Text(base_folder(args.base) / "tokenizer.json"), examples)
+        answers = answer_all(load(args.model), Text(base_folder() / "tokenizer.json"), examples)
     result = {"temperatures": fit(answers, heldout), "answers": len(answers), "cross_fitted": cross_fitted(answers, heldout)}
     Path(args.out).write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result, indent=1))

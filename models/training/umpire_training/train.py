@@ -26,8 +26,9 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor
 
+from .base import base_folder
 from .batch import Batch, collate
-from .evaluate import answer_all, base_folder, by_task
+from .evaluate import answer_all, by_task
 from .mix import Mix, example_batches
 from .model import KevModel, from_minilm
 from .prompts import QUESTION_TYPES, Limits, Text
@@ -121,7 +122,7 @@ class Trainer:
         self.args, self.config = args, json.loads(Path(args.config).read_text())
         self.out = Path(args.out)
         self.out.mkdir(parents=True, exist_ok=True)
-        base = base_folder(args.base)
+        base = base_folder()
         self.text = Text(base / "tokenizer.json")
         # Small chunks change no number (pieces never see each other) and save most of the attention.
         self.limits = Limits(branch_tokens=self.config["branch_tokens"])
@@ -222,7 +223,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", default="configs/kev.json")
     parser.add_argument("--data")
-    parser.add_argument("--base", help="folder of all-MiniLM-L6-v2")
     parser.add_argument("--out", default="runs/kev")
     parser.add_argument("--tokens", type=float, default=20e6)
     parser.add_argument("--finish-by", help="ISO time")
