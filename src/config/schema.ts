@@ -59,7 +59,7 @@ const engine = z.strictObject({
     unit: 'ms',
   }),
   probeTimeoutMs: milliseconds().default(30_000).register(note, {
-    help: 'A run that takes longer makes `/readyz` answer 503 until it ends.',
+    help: 'A run that is this much later than its estimate makes `/readyz` answer 503 until it ends.',
     unit: 'ms',
   }),
   cacheDir: text.optional().register(note, {

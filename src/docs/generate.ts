@@ -1,6 +1,7 @@
 // Writes the generated pages under docs/, or with `--check` fails when one of them is not what the code says.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { renderConfigPage } from '../config/document.ts';
 import { renderErrorsPage } from './errors-page.ts';
 import { renderOpenapiDocument } from './openapi-document.ts';
 
@@ -11,6 +12,7 @@ interface Page {
 }
 
 const pages: readonly Page[] = [
+  { path: 'docs/config.md', render: renderConfigPage },
   { path: 'docs/errors.md', render: renderErrorsPage },
   { path: 'docs/openapi.json', render: renderOpenapiDocument },
 ];

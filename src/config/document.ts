@@ -1,0 +1,125 @@
+// docs/config.md, rendered from the schema: what it says and what the server takes cannot differ.
+
+import { z } from 'zod';
+import { configSchema } from './schema.ts';
+import { noteOf, SETTINGS, type Setting, unwrap } from './settings.ts';
+
+const INTRODUCTION = `# Configuration
+
+Generated from \`src/config/schema.ts\` by \`npm run docs\`; do not edit.
+
+Every setting has a default. A later source overrides an earlier one: defaults, then the YAML file that \`--config\` or
+\`UMPIRE_CONFIG\` names, then the environment, then flags. An empty variable or value counts as unset. Lists are written with
+commas in the environment and on the command line, booleans as \`true\` or \`false\` in the environment and as \`--name\` or
+\`--no-name\` on the command line. Unknown settings are refused, and all faults are told at once.
+\`npm start -- --print-config\` shows every value and where it comes from.
+
+\`UMPIRE_URL\` is no setting of the server: it is the address that \`umpire decide\` asks, with the key in \`UMPIRE_API_KEY\`.
+`;
+
+const EXAMPLE = `## Example
+
+\`\`\`yaml
+host: 0.0.0.0
+port: 8080
+engine:
+  device: cpu
+http:
+  gracePeriodMs: 30000
+upstreams:
+  - name: local-llm
+    baseUrl: http://127.0.0.1:8000/v1
+    apiKeyEnv: LOCAL_LLM_KEY
+    models:
+      - id: qwen
+        upstreamModel: Qwen/Qwen3-8B
+        inputMicroUsdPerMillionTokens: 100000
+        outputMicroUsdPerMillionTokens: 400000
+        reasoning:
+          usage: auto
+\`\`\`
+`;
+
+/** The whole page. */
+export function renderConfigPage(): string {
+  const sections = [...new Set(SETTINGS.map(sectionOf))].map(renderSection);
+  return [INTRODUCTION, ...sections, renderUpstreams(), EXAMPLE].join('\n');
+}
+
+function sectionOf({ path }: Setting): string {
+  return path.length === 1 ? '' : (path[0] ?? '');
+}
+
+function renderSection(section: string): string {
+  const rows = SETTINGS.filter((setting) => sectionOf(setting) === section).map(
+    ({ name, env, flag, note, schema }) =>
+      `| \`${name}\` | \`${env}\`${note.secret ? '' : `<br>\`--${flag}\``} | ${typeOf(schema)} | ${defaultOf(schema, name)} | ${helpOf(schema, name)} |`,
+  );
+  const title = section === '' ? 'General' : `\`${section}\``;
+  return [
+    `## ${title}`,
+    '',
+    '| setting | environment, flag | type | default | |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+function renderUpstreams(): string {
+  const { upstreams } = configSchema.shape;
+  return [
+    '## Entries of `upstreams`',
+    '',
+    '| field | type | default | |',
+    '|---|---|---|---|',
+    ...fieldRows(elementOf(upstreams), ''),
+    '',
+  ].join('\n');
+}
+
+function fieldRows(object: z.ZodObject, prefix: string): string[] {
+  return Object.entries(object.shape).flatMap(([key, value]) => {
+    const schema = value as z.ZodType;
+    const name = `${prefix}${key}`;
+    const row = `| \`${name}\` | ${typeOf(schema)} | ${defaultOf(schema, name)} | ${helpOf(schema, name)} |`;
+    const inner = unwrap(schema);
+    if (inner instanceof z.ZodObject) return [row, ...fieldRows(inner, `${name}.`)];
+    if (inner instanceof z.ZodArray && unwrap(inner.element as z.ZodType) instanceof z.ZodObject) {
+      return [row, ...fieldRows(elementOf(schema), `${name}[].`)];
+    }
+    return [row];
+  });
+}
+
+/** @throws Error when the schema is no list of objects */
+function elementOf(schema: z.ZodType): z.ZodObject {
+  const list = unwrap(schema);
+  const element = list instanceof z.ZodArray ? unwrap(list.element as z.ZodType) : undefined;
+  if (element instanceof z.ZodObject) return element;
+  throw new Error('Not a list of objects.');
+}
+
+function typeOf(schema: z.ZodType): string {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodEnum) return inner.options.map((option) => `\`${option}\``).join(', ');
+  if (inner instanceof z.ZodNumber) return `${inner.minValue} to ${inner.maxValue}`;
+  if (inner instanceof z.ZodBoolean) return 'boolean';
+  if (inner instanceof z.ZodArray)
+    return unwrap(inner.element as z.ZodType) instanceof z.ZodObject ? 'list of objects' : 'list';
+  return inner instanceof z.ZodObject ? 'object' : 'text';
+}
+
+function defaultOf(schema: z.ZodType, name: string): string {
+  const { defaultText } = noteOf(schema, name);
+  if (defaultText !== undefined) return defaultText;
+  if (!(schema instanceof z.ZodDefault)) return schema instanceof z.ZodOptional ? '–' : 'required';
+  const value = schema.def.defaultValue;
+  if (Array.isArray(value)) return 'none';
+  return value === '' ? 'empty' : `\`${String(value)}\``;
+}
+
+function helpOf(schema: z.ZodType, name: string): string {
+  const { help, unit } = noteOf(schema, name);
+  return `${help}${unit === undefined ? '' : ` In ${unit}.`}`.replaceAll('|', '\\|');
+}
