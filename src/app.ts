@@ -156,6 +156,7 @@ function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamO
         totalMs: upstream.totalTimeoutMs,
         streamTotalMs: upstream.streamTotalTimeoutMs,
       },
+      takesStreamOptions: upstream.takesStreamOptions,
       maxConcurrentRequests: upstream.maxConcurrentRequests,
       reasoning: model.reasoning,
     })),

@@ -69,10 +69,6 @@ const engine = z.strictObject({
   }),
 });
 
-const embeddings = z.strictObject({
-  maxInputs: z.int().min(1).max(2048).default(2048).register(note, { help: 'Inputs one embedding call may have.' }),
-});
-
 const http = z.strictObject({
   bodyLimitBytes: z
     .int()
@@ -184,6 +180,9 @@ const upstream = z.strictObject({
   streamTotalTimeoutMs: milliseconds()
     .default(1_800_000)
     .register(note, { help: 'Streaming: the whole reply.', unit: 'ms' }),
+  takesStreamOptions: z.boolean().default(true).register(note, {
+    help: 'Whether the upstream may be sent `stream_options`. Off for one that refuses the field; it must then tell usage by itself.',
+  }),
   maxConcurrentRequests: count().default(256).register(note, {
     help: 'Requests to one model at a time; further ones are refused as `overloaded`.',
   }),
@@ -221,7 +220,6 @@ export const configSchema = z.strictObject({
     defaultText: 'every model folder in modelsDir',
   }),
   engine: engine.prefault({}),
-  embeddings: embeddings.prefault({}),
   http: http.prefault({}),
   log: log.prefault({}),
   upstreams: z.array(upstream).default([]).register(note, {

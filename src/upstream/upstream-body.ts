@@ -11,14 +11,15 @@ const READ_MEMBERS = ['model', 'messages', 'stream', 'stream_options', 'max_toke
 /** @throws AppError `invalid_request` when a member we act on is there twice */
 export function upstreamBody(
   request: ChatRequest,
-  options: Pick<ChatUpstreamOptions, 'upstreamModel' | 'reasoning'>,
+  options: Pick<ChatUpstreamOptions, 'upstreamModel' | 'reasoning' | 'takesStreamOptions'>,
 ): string {
   const members = listMembers(request.bodyText);
   refuseDuplicates(members.map(({ key }) => key));
   const textOf = (key: string) => findValue(request.bodyText, members, key);
 
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(options.upstreamModel)]]);
-  if (request.stream) edits.set('stream_options', withUsageAsked(textOf('stream_options')));
+  if (!options.takesStreamOptions) edits.set('stream_options', undefined);
+  else if (request.stream) edits.set('stream_options', withUsageAsked(textOf('stream_options')));
   if (options.reasoning !== undefined) addCapEdits(edits, textOf, options.reasoning);
   return editMembers(request.bodyText, members, edits);
 }

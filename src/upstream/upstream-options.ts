@@ -43,6 +43,8 @@ export interface ChatUpstreamOptions {
   /** Sent as a bearer token; undefined: no Authorization header. */
   readonly apiKey: string | undefined;
   readonly timeouts: UpstreamTimeouts;
+  /** Whether the upstream may be sent `stream_options`; if not, it is trusted to tell usage by itself. */
+  readonly takesStreamOptions: boolean;
   /** One connection each; more are refused with `overloaded` instead of waiting unseen. */
   readonly maxConcurrentRequests: number;
   /** undefined: not a reasoning model. */

@@ -19,6 +19,7 @@ export function chatUpstreamOptions(
     upstreamModel: UPSTREAM_MODEL,
     apiKey: 'upstream-secret',
     timeouts: { connectMs: LONG_MS, firstByteMs: LONG_MS, idleMs: LONG_MS, totalMs: LONG_MS, streamTotalMs: LONG_MS },
+    takesStreamOptions: true,
     maxConcurrentRequests: 64,
     reasoning: undefined,
     ...overrides,
