@@ -10,13 +10,21 @@ import { newRequestId, requestIdHeaders } from './request-id.ts';
 /** Sockets with a reply under way or owed; the value says whether the reply's head is already out. */
 const replies = new WeakMap<Socket, () => boolean>();
 
+/** How long a connection that has been answered and ended may still send; what arrives is thrown away. */
+const LINGER_MS = 1000;
+
 /** Node's `clientError`: the request never became one, so the reply is written by hand. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (socket.writableEnded) return;
   const headIsOut = replies.get(socket)?.() ?? false;
-  if (error.code !== 'ECONNRESET' && socket.writable && !headIsOut) {
-    socket.write(rawErrorReply(toAppError(error), requestIdHeaders(newRequestId())));
+  if (error.code === 'ECONNRESET' || !socket.writable || headIsOut) {
+    socket.destroy(error);
+    return;
   }
-  socket.destroy(error);
+  // Not destroyed at once: with bytes unread that would be a reset, and the client might never see the reply.
+  socket.end(rawErrorReply(toAppError(error), requestIdHeaders(newRequestId())));
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 function toAppError(error: NodeJS.ErrnoException): AppError {

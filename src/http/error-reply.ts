@@ -65,6 +65,9 @@ export function recordError(thrown: unknown, request: FastifyRequest): AppError 
 export function replyWithError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof ClientLeftError) return reply.code(STATUS_CLIENT_LEFT).send('');
   const error = recordError(thrown, request);
+  // The framework ends the connection after a bad body. A client that is still sending would see a reset instead of
+  // this reply; Node reads and drops the rest, within the time that a request may take.
+  reply.removeHeader('connection');
   return reply.code(STATUS_OF_CODE[error.code]).headers(errorHeaders(error)).send(errorBody(error));
 }
 

@@ -108,7 +108,12 @@ function createApp({ options, logger }: HttpDeps): FastifyInstance {
     bodyLimit: options.bodyLimitBytes,
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs,
-    http: { headersTimeout: options.headersTimeoutMs, requestTimeout: options.requestTimeoutMs },
+    http: {
+      headersTimeout: options.headersTimeoutMs,
+      requestTimeout: options.requestTimeoutMs,
+      // Node's own is 30 s: the time limits above would be no more than a suggestion.
+      connectionsCheckingInterval: Math.ceil(Math.min(options.headersTimeoutMs, options.requestTimeoutMs) / 4),
+    },
     // Refusing while closing is ours to word: the framework's 503 has another body.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
