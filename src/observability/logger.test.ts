@@ -1,0 +1,111 @@
+// What may and what may not be read in the log.
+
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../domain/errors.ts';
+import { createLogger, type LoggerOptions } from './logger.ts';
+
+const CONFIGURED = 'a"configured\\key of the house'.replaceAll(' ', '-');
+const ISSUED = `ump_${'Ab3d'.repeat(9)}xy`;
+
+function record(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => lines.push(line) };
+  const logger = createLogger({ level: 'info', format: 'json', secrets: [CONFIGURED], destination, ...options });
+  return { logger, lines, text: () => lines.join('') };
+}
+
+describe('the log', () => {
+  it('is JSON lines with level, time and fields', () => {
+    const { logger, lines } = record();
+    logger.info({ status: 200, keyId: 'key_1' }, 'request');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/),
+      status: 200,
+      keyId: 'key_1',
+      msg: 'request',
+    });
+  });
+
+  it('as text has a line for a message, and lines for the stack of an error', () => {
+    const { logger, text } = record({ format: 'text' });
+    logger.info({ status: 200, route: '/healthz' }, 'request');
+    logger.error({ err: new Error('disk gone') }, 'internal error');
+    expect(text()).toMatch(/^\d\d:\d\d:\d\d info {2}request {2}status=200 {2}route=\/healthz$/m);
+    expect(text()).toMatch(/^\d\d:\d\d:\d\d error internal error {2}type=Error {2}message=disk gone$/m);
+    expect(text()).toMatch(/^\s+at .*logger\.test\.ts/m);
+  });
+
+  it('leaves out what is less serious than its level', () => {
+    const { logger, lines } = record({ level: 'warn' });
+    logger.info('chatter');
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('a key', () => {
+  it.each(['json', 'text'] as const)('never gets into the log, wherever it stands (%s)', (format) => {
+    const { logger, text } = record({ format });
+    logger.info(
+      { url: `/x?key=${ISSUED}`, deep: { deeper: { note: `is ${CONFIGURED}` } } },
+      `with ${ISSUED} and ${CONFIGURED}`,
+    );
+    logger.child({ requestId: ISSUED }).error({ err: new Error(`refused ${CONFIGURED}`) }, 'failed');
+    expect(text()).not.toContain(ISSUED);
+    expect(text()).not.toContain('configured');
+    expect(text()).toContain('[redacted]');
+  });
+
+  it('is not logged with the headers of a request, nor with its query', () => {
+    const { logger, text } = record();
+    const headers = { authorization: 'Bearer some-foreign-key', cookie: 'session' };
+    logger.info({ req: { method: 'POST', url: '/ai/v1/models?api_key=some-foreign-key', headers } }, 'request');
+    logger.info({ headers, request: { headers, authorization: 'some-foreign-key' } }, 'whole objects');
+    expect(text()).not.toContain('some-foreign-key');
+    expect(text()).toContain('"req":{"method":"POST","path":"/ai/v1/models"}');
+  });
+});
+
+describe('text of a caller', () => {
+  const SECRET_TEXT = 'the patient is called Jane';
+
+  it('in the message of an error that quotes it is left out, with the first lines of its stack', () => {
+    const { logger, text } = record();
+    const error = new AppError('invalid_request', `question "${SECRET_TEXT}" has no instructions`, {
+      quotesCaller: true,
+    });
+    logger.warn({ err: error }, 'refused');
+    logger.error({ err: new Error('outer', { cause: error }) }, 'wrapped');
+    expect(text()).not.toContain(SECRET_TEXT);
+    expect(text()).toContain('"code":"invalid_request"');
+  });
+
+  it('quoted by a parser is left out', () => {
+    const { logger, text } = record();
+    try {
+      JSON.parse(SECRET_TEXT);
+    } catch (error) {
+      logger.error({ err: error }, 'internal error');
+    }
+    expect(text()).toContain('"type":"SyntaxError"');
+    expect(text()).not.toContain('patient');
+  });
+
+  it('in a body that somebody logs by mistake is redacted', () => {
+    const { logger, text } = record();
+    logger.info(
+      { body: { state: SECRET_TEXT }, request: { body: SECRET_TEXT, questions: { [SECRET_TEXT]: 1 } } },
+      'oops',
+    );
+    expect(text()).not.toContain(SECRET_TEXT);
+  });
+
+  it('does not come back through causes that form a ring', () => {
+    const { logger, lines } = record();
+    const error = new Error('outer');
+    error.cause = error;
+    logger.error({ err: error }, 'ring');
+    expect(lines).toHaveLength(1);
+  });
+});
