@@ -19,6 +19,7 @@ import {
   stallAfter,
   startStream,
   streamChunks,
+  streamEndlessly,
   streamRaw,
   streamText,
   USAGE,
@@ -364,31 +365,17 @@ describe('a stream', () => {
   });
 
   it('that never ends is upstream_timeout', async () => {
-    const endless: AnswerScript = async (response) => {
-      startStream(response);
-      while (response.writable) await new Promise((resolve) => response.write(event(deltaChunk('x')), resolve));
-    };
-    const { double, upstream } = await start(endless, timeouts({ streamTotalMs: 300 }));
+    const { double, upstream } = await start(streamEndlessly('x'), timeouts({ streamTotalMs: 300 }));
     expect((await failureOf(upstream.stream(askStream(), NEVER).then(collect))).message).toMatch(/whole request/);
     await double.until(() => double.openConnections === 0);
   });
 
   it('is read no faster than it is taken, and a slow client is not the upstream’s silence', async () => {
-    const line = event(deltaChunk('x'.repeat(10_000)));
     let written = 0;
-    const { double, upstream } = await start(
-      (response) => {
-        startStream(response);
-        const pump = () => {
-          while (response.writable && written < 100_000_000) {
-            written += line.length;
-            if (!response.write(line)) return void response.once('drain', pump);
-          }
-        };
-        pump();
-      },
-      timeouts({ idleMs: 100 }),
-    );
+    const script = streamEndlessly('x'.repeat(10_000), (bytes) => {
+      written = bytes;
+    });
+    const { double, upstream } = await start(script, timeouts({ idleMs: 100 }));
     const client = new AbortController();
     const stream = await upstream.stream(askStream(), client.signal);
     const chunks = stream.chunks[Symbol.asyncIterator]();

@@ -86,6 +86,24 @@ export function stallAfter(chunks: readonly unknown[]): AnswerScript {
   };
 }
 
+/** Goes on for as long as anybody reads. @param onWrite told the bytes handed to the connection so far */
+export function streamEndlessly(content: string, onWrite: (bytes: number) => void = () => undefined): AnswerScript {
+  const line = event(deltaChunk(content));
+  return (response) => {
+    let bytes = 0;
+    const pump = () => {
+      while (response.writable) {
+        bytes += line.length;
+        onWrite(bytes);
+        if (!response.write(line)) return;
+      }
+    };
+    startStream(response);
+    response.on('drain', pump);
+    pump();
+  };
+}
+
 /** Breaks the connection in mid-stream. */
 export function cutAfter(chunks: readonly unknown[]): AnswerScript {
   return (response) => {
