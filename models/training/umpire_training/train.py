@@ -231,7 +231,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dev-rows", type=int, default=16)
     parser.add_argument("--log-every", type=int, default=20)
-    parser.add_argument("--save-every", type=float, default=300)
+    parser.add_argument("--save-every", type=float, default=240)
     parser.add_argument("--eval-every", type=float, default=900)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)

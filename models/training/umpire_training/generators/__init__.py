@@ -9,7 +9,7 @@ from . import documents, policies, records, support, tools
 
 GENERATORS = {
     "support": (support.generate, 4), "policies": (policies.generate, 2), "records": (records.generate, 2),
-    "tools": (tools.generate, 1), "documents": (documents.generate, 2),
+    "tools": (tools.generate, 1), "documents": (documents.generate, 1),
 }
 
 
