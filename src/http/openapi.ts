@@ -11,7 +11,10 @@ import { STATUS_OF_CODE } from './error-reply.ts';
 import { operation } from './operation.ts';
 
 type Document = Partial<OpenAPIV3_1.Document>;
-type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-error-codes'?: readonly ErrorCode[] };
+type Operation = OpenAPIV3_1.OperationObject & {
+  readonly 'x-error-codes'?: readonly ErrorCode[];
+  'x-request-example'?: unknown;
+};
 
 const EVERY_REPLY: Record<string, OpenAPIV3_1.HeaderObject> = {
   'x-request-id': { description: "The request's id; a sane one of the client is kept.", schema: { type: 'string' } },
@@ -69,11 +72,21 @@ const componentsOf = createJsonSchemaTransformObject({});
 function finish(document: Document): Document {
   for (const path of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(path ?? {})) {
-      if (typeof operation === 'object' && 'responses' in operation) describeReplies(operation as Operation, document);
+      if (typeof operation !== 'object' || !('responses' in operation)) continue;
+      placeExample(operation as Operation);
+      describeReplies(operation as Operation, document);
     }
   }
   const schemas = usedSchemas(document);
   return withPlainNames({ ...document, components: { ...document.components, schemas } });
+}
+
+function placeExample(operation: Operation): void {
+  const example = operation['x-request-example'];
+  delete operation['x-request-example'];
+  const body = operation.requestBody;
+  if (example === undefined || body === undefined || '$ref' in body) return;
+  for (const media of Object.values(body.content)) media.example = example;
 }
 
 function describeReplies(operation: Operation, document: Document): void {

@@ -19,6 +19,8 @@ export interface OperationDocs {
   readonly errors: readonly ErrorCode[];
   /** Default: it is. */
   readonly needsKey?: boolean;
+  /** A request body that the server takes. */
+  readonly example?: unknown;
 }
 
 declare module 'fastify' {
@@ -32,6 +34,8 @@ declare module 'fastify' {
     produces?: readonly string[];
     /** Read by openapi.ts to describe each error status. */
     'x-error-codes'?: readonly ErrorCode[];
+    /** Moved by openapi.ts to where it belongs: zod drops examples of schemas that transform. */
+    'x-request-example'?: unknown;
   }
 }
 
@@ -57,6 +61,7 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
     ...(docs.needsKey === false ? { security: [] } : {}),
     response: { ...schemas.response, ...errorReplies },
     'x-error-codes': codes,
+    ...(docs.example === undefined ? {} : { 'x-request-example': docs.example }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
 import { embeddingReplySchema, writeEmbeddings } from '../schemas/embedding-reply.ts';
-import { embeddingRequestSchema, toEmbeddingRequest } from '../schemas/embedding-request.ts';
+import { embeddingRequestExample, embeddingRequestSchema, toEmbeddingRequest } from '../schemas/embedding-request.ts';
 import { sendResult } from '../send-result.ts';
 
 export interface EmbeddingsDeps {
@@ -20,6 +20,7 @@ const schema = operation(
     operationId: 'embed',
     summary: 'Turn texts into vectors',
     tag: 'Inference',
+    example: embeddingRequestExample,
     errors: [
       'context_length_exceeded',
       'model_type_mismatch',

@@ -8,7 +8,7 @@ import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
 import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
-import { decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
+import { decisionRequestExample, decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
 import { sendResult } from '../send-result.ts';
 
 export interface SystemoneDeps {
@@ -25,6 +25,7 @@ const schema = operation(
       'others or alone. The header `x-umpire-model-digest` names the weights that answered.',
     ].join(' '),
     tag: 'Inference',
+    example: decisionRequestExample,
     errors: [
       'context_length_exceeded',
       'model_type_mismatch',

@@ -76,22 +76,19 @@ export const decisionRequestSchema = orderedObject(
     questions: questionsSchema.describe('The questions, by name. Names are any text; the model never sees them.'),
   },
   'The body must be a JSON object.',
-).meta({
-  id: 'DecisionRequest',
-  examples: [
-    {
-      model: 'kev',
-      state: 'I was charged twice for my last order.',
-      questions: {
-        department: {
-          type: 'choice',
-          instructions: 'Which team should handle this?',
-          criteria: { billing: 'payments, refunds', technical: 'bugs, outages' },
-        },
-      },
+).meta({ id: 'DecisionRequest' });
+
+export const decisionRequestExample = {
+  model: 'kev',
+  state: 'I was charged twice for my last order.',
+  questions: {
+    department: {
+      type: 'choice',
+      instructions: 'Which team should handle this?',
+      criteria: { billing: 'payments, refunds', technical: 'bugs, outages' },
     },
-  ],
-});
+  },
+};
 
 type WireRequest = z.output<typeof decisionRequestSchema>;
 type WireQuestion = z.output<typeof questionSchema>;

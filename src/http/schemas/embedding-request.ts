@@ -93,7 +93,9 @@ export const embeddingRequestSchema = z
     },
     'The body must be a JSON object.',
   )
-  .meta({ id: 'EmbeddingRequest', examples: [{ model: 'text-embed-mini', input: ['one text', 'another'] }] });
+  .meta({ id: 'EmbeddingRequest' });
+
+export const embeddingRequestExample = { model: 'text-embed-mini', input: ['one text', 'another'] };
 
 export function toEmbeddingRequest(body: z.output<typeof embeddingRequestSchema>): EmbeddingRequest {
   return {

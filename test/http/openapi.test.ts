@@ -1,0 +1,134 @@
+// `/openapi.json`, docs/errors.md and the catalogue of errors say the same, and the description fits what is served.
+
+import { readFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderErrorsPage } from '../../src/docs/errors-page.ts';
+import { renderOpenapiDocument } from '../../src/docs/openapi-document.ts';
+import { type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
+import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
+import { startTestServer, type TestServer } from './test-server.ts';
+
+const page = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
+const catalogue = Object.keys(errorCatalogue).sort();
+
+let server: TestServer;
+let document: OpenAPIV3_1.Document;
+beforeAll(async () => {
+  server = await startTestServer();
+  document = (await server.get('/openapi.json')).json;
+});
+afterAll(() => server.app.close());
+
+const operations = () =>
+  Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods ?? {}).map(([method, operation]) => ({
+      path,
+      method,
+      operation: operation as OpenAPIV3_1.OperationObject & { 'x-error-codes': ErrorCode[] },
+    })),
+  );
+
+describe('/openapi.json', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+    expect(document.openapi).toMatch(/^3\.1/);
+  });
+
+  it('describes every route', () => {
+    expect(
+      operations()
+        .map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+        .sort(),
+    ).toEqual([
+      'GET /ai/v1/models',
+      'GET /ai/v1/models/{id}',
+      'GET /healthz',
+      'GET /metrics',
+      'GET /openapi.json',
+      'GET /readyz',
+      'POST /ai/v1/chat/completions',
+      'POST /ai/v1/embeddings',
+      'POST /ai/v1/systemone',
+    ]);
+  });
+
+  it('asks for a key under /ai/v1 and nowhere else', () => {
+    expect(document.components?.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    for (const { path, operation } of operations()) {
+      expect(operation.security).toEqual(path.startsWith('/ai/v1') ? undefined : []);
+    }
+  });
+
+  it('describes each reply in words', () => {
+    for (const { operation } of operations()) {
+      for (const reply of Object.values(operation.responses ?? {})) {
+        expect(reply).toMatchObject({ description: expect.stringMatching(/^(?!Default Response)./) });
+      }
+    }
+  });
+
+  it('documents decisions as the object that a client writes', () => {
+    const { DecisionRequest } = document.components?.schemas ?? {};
+    expect(DecisionRequest).toMatchObject({
+      type: 'object',
+      required: ['model', 'state', 'questions'],
+      properties: {
+        questions: { type: 'object', minProperties: 1, maxProperties: 1024, propertyNames: { maxLength: 1024 } },
+      },
+    });
+  });
+
+  it('gives examples that the server takes', async () => {
+    const examples = operations().flatMap(({ path, operation }) => {
+      const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
+      return Object.values(body?.content ?? {}).map(({ example }) => ({ path, example }));
+    });
+    for (const { path, example } of examples.filter((item) => item.example !== undefined)) {
+      expect([path, (await server.post(path, example)).status]).toEqual([path, 200]);
+    }
+    expect(examples).toHaveLength(3);
+  });
+});
+
+describe('the catalogue of errors', () => {
+  it('is what OpenAPI lists', () => {
+    const schema = document.components?.schemas?.['Error'] as OpenAPIV3_1.SchemaObject;
+    expect(schema).toMatchObject({ properties: { error: { properties: { code: { enum: expect.any(Array) } } } } });
+    const { error } = schema.properties as { error: OpenAPIV3_1.SchemaObject };
+    const { code } = error.properties as { code: OpenAPIV3_1.SchemaObject };
+    expect([...(code.enum ?? [])].sort()).toEqual(catalogue);
+  });
+
+  it('is what docs/errors.md lists, each with its status', () => {
+    const rows = [...page('errors.md').matchAll(/^\| (\d+) \| `(\w+)` \| `(\w+)` \|/gm)];
+    expect(rows.map(([, , code]) => code).sort()).toEqual(catalogue);
+    for (const [, status, code, type] of rows) {
+      expect([Number(status), type]).toEqual([
+        STATUS_OF_CODE[code as ErrorCode],
+        errorCatalogue[code as ErrorCode].type,
+      ]);
+    }
+  });
+
+  it('stands behind each error status of each operation, and no other', () => {
+    for (const { operation } of operations()) {
+      const statuses = operation['x-error-codes'].map((code) => String(STATUS_OF_CODE[code]));
+      const described = Object.entries(operation.responses ?? {})
+        .filter(([, reply]) => JSON.stringify(reply).includes('#/components/schemas/Error"'))
+        .map(([status]) => status);
+      expect(described.sort()).toEqual([...new Set(statuses)].sort());
+    }
+  });
+});
+
+describe('the generated pages', () => {
+  it('are up to date', async () => {
+    expect(page('errors.md')).toBe(renderErrorsPage());
+    expect(page('openapi.json')).toBe(await renderOpenapiDocument());
+  });
+});
