@@ -48,12 +48,21 @@ export class ServerProcess {
   readonly origin: string;
   /** From spawn until `/readyz` answered 200. */
   readonly readyMs: number;
+  /** Rejects when the server ends before it was told to. */
+  readonly lost: Promise<never>;
   readonly #child: ChildProcess;
+  #isStopping = false;
 
   private constructor(child: ChildProcess, origin: string, readyMs: number) {
     this.#child = child;
     this.origin = origin;
     this.readyMs = readyMs;
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.lost = promise;
+    promise.catch(() => undefined);
+    child.once('exit', (code, signal) => {
+      if (!this.#isStopping) reject(new Error(`The server ended in the middle of the bench: ${signal ?? code}.`));
+    });
   }
 
   /** @param dataDir holds the key store, the cached graphs and the server's log; a second start in it is a warm one */
@@ -91,6 +100,7 @@ export class ServerProcess {
 
   /** @throws if the server does not end by itself with exit code 0 */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     const ended = once(this.#child, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) });
     this.#child.kill('SIGTERM');
     const [code] = await ended;

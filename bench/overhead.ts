@@ -79,6 +79,7 @@ export async function measureThroughputRatio(options: ThroughputOptions): Promis
   for (let round = 0; round < rounds; round++) {
     const limits = { durationMs, minSamples: 10 * concurrency, maxDurationMs: 10 * durationMs };
     const http = await runClosedLoop({ client, mix, concurrency, ...limits });
+    if (http.latency.samples === 0) throw new Error('The server answered no request of the throughput measurement.');
     const bareBeside = await runBesideClient(options, http.requestsPerSecond);
     measured.push({ http, bareBeside, bareAlone: await loops.runAll(durationMs) });
   }

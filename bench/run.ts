@@ -111,7 +111,7 @@ async function withServer(dataDir: string, use: (server: ServerProcess, firstSta
   say('second start');
   const server = await ServerProcess.start(dataDir);
   try {
-    await use(server, first.readyMs);
+    await Promise.race([use(server, first.readyMs), server.lost]);
   } catch (error) {
     server.kill();
     throw error;
