@@ -1,6 +1,7 @@
 // One run of the server, from the first line it prints to the last request it answers: first key, notices, signals,
 // drain. What it is made of, app.ts builds; what becomes of the process afterwards is main.ts's.
 
+import { existsSync } from 'node:fs';
 import { chmod, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -36,11 +37,12 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
   try {
     const keys = new ApiKeyService({ store: stores.keys, fixedSecret: config.apiKey });
     const cacheFolder = config.engine.cacheDir ?? join(config.dataDir, 'cache');
+    const hasCache = existsSync(cacheFolder);
     const app = await buildApp(loaded, { version: around.version, logger, authenticator: keys, cacheFolder });
     stopRequest.watch(app.engine);
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
-    return await new ServerRun({ app, keys, loaded, around, logger, announce }).until(stopRequest);
+    return await new ServerRun({ app, keys, loaded, hasCache, around, logger, announce }).until(stopRequest);
   } finally {
     await stores.close();
     stopRequest.forget();
@@ -51,6 +53,8 @@ interface RunParts {
   readonly app: App;
   readonly keys: ApiKeyService;
   readonly loaded: LoadedConfig;
+  /** Whether graphs were optimised for this machine before. */
+  readonly hasCache: boolean;
   readonly around: Surroundings;
   readonly logger: Logger;
   readonly announce: (line: string) => void;
@@ -99,7 +103,11 @@ class ServerRun {
     }
     log.level = level;
     const address = addressFor(host, (app.server.server.address() as AddressInfo).port);
-    announce(`umpire ${around.version} listens on ${address}, loading models`);
+
+    const loading = this.#parts.hasCache
+      ? 'loading models'
+      : 'loading models and, this first time, optimising them for this machine';
+    announce(`umpire ${around.version} listens on ${address}, ${loading}`);
     return address;
   }
 
