@@ -40,7 +40,7 @@ export function keyOf(request: FastifyRequest): ApiKey {
 }
 
 /** @throws AppError `invalid_api_key` */
-export function parseBearerToken(header: string | undefined): string {
+function parseBearerToken(header: string | undefined): string {
   if (header === undefined) {
     throw new AppError('invalid_api_key', 'No API key. Send it as "Authorization: Bearer <API_KEY>".');
   }

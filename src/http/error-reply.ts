@@ -26,7 +26,7 @@ export const STATUS_OF_CODE: Readonly<Record<ErrorCode, number>> = {
 };
 
 /** Written to logs and metrics for a client that left before its reply; nobody receives it. */
-const STATUS_CLIENT_LEFT = 499;
+export const STATUS_CLIENT_LEFT = 499;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,7 +43,7 @@ export function errorBody(error: AppError): string {
   });
 }
 
-export function errorHeaders(error: AppError): Record<string, string> {
+function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
   if (error.retryAfterMs !== undefined) {
     // Whole seconds for the standard header, rounded up: coming back early would only be refused again.

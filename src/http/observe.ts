@@ -3,6 +3,7 @@
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Usage } from '../domain/usage.ts';
+import { STATUS_CLIENT_LEFT } from './error-reply.ts';
 
 export interface RequestSample {
   readonly method: string;
@@ -23,8 +24,6 @@ export interface RequestMetrics extends TokenCounter {
   /** The Prometheus text format, with its content type. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
-
-const STATUS_CLIENT_LEFT = 499;
 
 /** Runs before every other hook, so that refused requests are recorded too. */
 export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): void {

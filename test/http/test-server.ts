@@ -28,7 +28,7 @@ export const LLAMA: ModelCard = {
   price: { inputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000 },
 };
 
-export const OPTIONS: HttpOptions = {
+const OPTIONS: HttpOptions = {
   version: '1.2.3',
   bodyLimitBytes: 8 * 1024 * 1024,
   headersTimeoutMs: 10_000,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { EmbeddingRequest } from '../../services/embed.ts';
 import { modelField } from './model-field.ts';
 
-export const MAX_EMBEDDING_INPUTS = 2048;
+const MAX_EMBEDDING_INPUTS = 2048;
 
 type Inputs = EmbeddingRequest['inputs'];
 type Input = Inputs[number];

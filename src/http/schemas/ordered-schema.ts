@@ -33,7 +33,7 @@ export interface OrderedRecordRules {
 }
 
 /** A problem of an entry whose message holds text of the caller. */
-export const QUOTES_CALLER = { quotesCaller: true } as const;
+const QUOTES_CALLER = { quotesCaller: true } as const;
 
 /**
  * A Map of any names to values of one schema, as a list of entries in the order of the text. Only the first problem is
