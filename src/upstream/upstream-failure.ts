@@ -52,11 +52,13 @@ export function reportedError(error: unknown): AppError {
 
 /** A connection that was never made, or broke. @param error what the HTTP client threw */
 export function brokenByUpstream(error: unknown): AppError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // Not the error itself: one about a malformed reply carries the reply.
+  const cause = new Error(error instanceof Error ? `${error.name} ${code} ${error.message}` : 'unknown');
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
-    return new AppError('upstream_timeout', 'The upstream could not be reached in time.', { cause: error });
+    return new AppError('upstream_timeout', 'The upstream could not be reached in time.', { cause });
   }
-  return new AppError('upstream_error', 'The connection to the upstream failed or broke off.', { cause: error });
+  return new AppError('upstream_error', 'The connection to the upstream failed or broke off.', { cause });
 }
 
 /** 404 is not here: the path and the upstream's name of the model are our configuration. */
@@ -92,15 +94,19 @@ interface SaidError {
 function readError(text: string): SaidError {
   const body = parseObject(text) ?? {};
   const error = isObject(body['error']) ? body['error'] : body;
-  const { detail } = body as { detail?: unknown };
+  const detail = body['detail'];
   const firstDetail: unknown = Array.isArray(detail) ? detail[0] : undefined;
   const candidates = [error['message'], body['error'], detail, isObject(firstDetail) ? firstDetail['msg'] : undefined];
   const param = error['param'];
   return {
-    message: candidates.find((candidate) => typeof candidate === 'string' && candidate !== '') as string | undefined,
+    message: candidates.find(isNonEmptyText),
     code: asCode(error['code']) ?? asCode(error['type']),
     param: typeof param === 'string' && FIELD_PATH.test(param) ? param : undefined,
   };
+}
+
+function isNonEmptyText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 function asCode(value: unknown): string | undefined {
