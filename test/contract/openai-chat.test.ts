@@ -200,6 +200,32 @@ describe('a client that leaves', () => {
     }
   });
 
+  it('as every third of many does, somewhere in its stream, leaves nothing running', async () => {
+    const words = Array.from({ length: 20 }, (_, index) => deltaChunk(`${index} `, index === 19 ? 'stop' : null));
+    const { client, double } = await start(async (response) => {
+      startStream(response);
+      for (const word of words) {
+        if (!response.writable) return;
+        response.write(event(word));
+        await nextTurn();
+      }
+      response.end(event('[DONE]'));
+    });
+    const one = async (index: number) => {
+      const stream = await client.chat.completions.create({ ...ASK, stream: true });
+      const stopAfter = index % 3 === 0 ? (index * 7) % 20 : words.length;
+      let seen = 0;
+      for await (const _chunk of stream) if (++seen > stopAfter) break;
+      return seen === words.length || index % 3 === 0;
+    };
+    for (let batch = 0; batch < 10; batch++) {
+      const ends = await Promise.all(Array.from({ length: 24 }, (_, index) => one(batch * 24 + index)));
+      expect(ends).not.toContain(false);
+    }
+    await double.until(() => double.runningReplies === 0);
+    expect(double.requests).toHaveLength(240);
+  });
+
   it('is one that takes in nothing: it is disconnected, its upstream too', async () => {
     const { double, baseURL } = await start(streamEndlessly('x'.repeat(100_000)), { http: { writeTimeoutMs: 200 } });
     // A reader that is never pulled.
@@ -211,6 +237,25 @@ describe('a client that leaves', () => {
     expect(reply.status).toBe(200);
     await double.until(() => double.openConnections === 0);
     await expect(reply.text()).rejects.toThrow();
+  });
+});
+
+describe('a server that stops', () => {
+  it('finishes the streams it has begun, and closes at once after them', async () => {
+    const hold = Promise.withResolvers<() => void>();
+    const { client, server, double } = await start((response) => {
+      startStream(response);
+      response.write(event(HELLO_CHUNKS[1]));
+      hold.resolve(() => response.end(HELLO_CHUNKS.map(event).join('') + event('[DONE]')));
+    });
+    const stream = await client.chat.completions.create({ ...ASK, stream: true });
+    const closing = server.app.close();
+    (await hold.promise)();
+    expect(await collect(stream)).toHaveLength(HELLO_CHUNKS.length + 1);
+    const startMs = performance.now();
+    await closing;
+    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(double.runningReplies).toBe(0);
   });
 });
 
@@ -367,6 +412,10 @@ describe('the body of a chat request', () => {
     expect(double.requests).toHaveLength(0);
   });
 });
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 function slow(): Setup {
   const { timeouts } = chatUpstreamOptions('');

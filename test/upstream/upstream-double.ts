@@ -20,6 +20,8 @@ export class UpstreamDouble {
   readonly requests: ReceivedRequest[] = [];
   answer: AnswerScript;
   connectionsSoFar = 0;
+  /** Replies neither ended nor cut. */
+  runningReplies = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #watchers = new Set<() => void>();
@@ -57,7 +59,7 @@ export class UpstreamDouble {
     return last;
   }
 
-  /** Resolves as soon as it holds; looked at whenever a request arrives or a connection ends. */
+  /** Resolves as soon as it holds; looked at whenever a request arrives, a reply or a connection ends. */
   async until(condition: () => boolean): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve) => {
@@ -90,6 +92,11 @@ export class UpstreamDouble {
     const text = Buffer.concat(chunks).toString();
     const received = { path: request.url ?? '', headers: request.headers, text, json: JSON.parse(text) };
     this.requests.push(received);
+    this.runningReplies += 1;
+    response.once('close', () => {
+      this.runningReplies -= 1;
+      this.#notify();
+    });
     this.#notify();
     await this.answer(response, received);
   }
