@@ -82,7 +82,11 @@ export class Dispatcher {
   /** Runs a golden case on a free worker. @returns false at once when none is free: the running tasks tell as much */
   async probe(costMs: number): Promise<boolean> {
     if (this.running.size >= this.pool.workers) return false;
-    await this.runTask(PROBE, costMs);
+    try {
+      await this.runTask(PROBE, costMs);
+    } finally {
+      this.pump();
+    }
     return true;
   }
 
@@ -135,6 +139,8 @@ export class Dispatcher {
       this.queue.remove(call);
       call.fail(error);
     }
+    // Only now: after a failure the next part must not be one of the same call.
+    this.pump();
   }
 
   private async runTask<T extends Task>(task: T, costMs: number): Promise<ReplyOf[T['kind']]> {
@@ -144,7 +150,6 @@ export class Dispatcher {
       return await this.pool.run(task);
     } finally {
       this.running.delete(running);
-      this.pump();
     }
   }
 

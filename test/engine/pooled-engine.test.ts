@@ -1,0 +1,174 @@
+// The engine over a pool and a clock that the test moves: states, refusals while loading and stopping, large embedding
+// calls in parts, hung inference.
+
+import { describe, expect, it } from 'vitest';
+import type { EngineEvent } from '../../src/engine/pooled-engine.ts';
+import { PooledEngine } from '../../src/engine/pooled-engine.ts';
+import type { Manifest, ModelFolder } from '../../src/runtime/manifest.ts';
+import type { EmbedTask } from '../../src/runtime/messages.ts';
+import { StartError } from '../../src/runtime/start-error.ts';
+import { ManualClock } from './manual-clock.ts';
+import { ManualPool, settle } from './manual-pool.ts';
+
+const common = {
+  description: 'd',
+  release_date: '2026-01-02',
+  owned_by: 'o',
+  licence: 'l',
+  price: { input_micro_usd_per_million_tokens: 37_800, output_micro_usd_per_million_tokens: 0 },
+};
+const decider: Manifest = {
+  ...common,
+  id: 'decider',
+  type: 'decision',
+  family: 'split-encoder',
+  graphs: {},
+  limits: { state_tokens: 8192, question_tokens: 32_768 },
+  shape: { layers: 1, heads: 1, head_size: 1 },
+  windows: { tokens: 256, max_index: 63 },
+  branches: { max_tokens: 512, max_scores: 1000 },
+  temperatures: { choice: {}, noul: {}, score: {} },
+};
+const embedder: Manifest = {
+  ...common,
+  id: 'embedder',
+  type: 'embedding',
+  family: 'text-encoder',
+  graphs: {},
+  limits: { input_tokens: 256 },
+  dimensions: 4,
+};
+const folders: ModelFolder[] = [decider, embedder].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' }));
+const caller = { keyId: 'key', signal: new AbortController().signal };
+const decideJob = {
+  modelId: 'decider',
+  state: 's',
+  questions: [{ type: 'noul', instructions: 'i', whenFalse: null, whenTrue: null } as const],
+};
+
+function setUp({ workers = 1 } = {}) {
+  const [pool, clock, events] = [new ManualPool(workers), new ManualClock(), [] as EngineEvent[]];
+  const engine = new PooledEngine({
+    folders,
+    pool,
+    clock,
+    threadsPerWorker: 1,
+    queue: { maxJobs: 100, maxCostMs: 60_000, deadlineMs: 5000 },
+    probe: { intervalMs: 1000, timeoutMs: 3000 },
+    onEvent: (event) => events.push(event),
+  });
+  return { engine, pool, clock, events };
+}
+
+async function ready(options = {}) {
+  const parts = setUp(options);
+  parts.pool.finishLoading({ device: 'cpu', models: [], warnings: ['a warning'] });
+  await parts.engine.ready;
+  return parts;
+}
+
+describe('engine', () => {
+  it('knows its models before they are loaded, and refuses jobs until they are', async () => {
+    const { engine } = setUp();
+    expect(engine.models.map(({ id, type, limits }) => [id, type, limits])).toEqual([
+      ['decider', 'decision', { state_tokens: 8192, question_tokens: 32_768 }],
+      ['embedder', 'embedding', { input_tokens: 256 }],
+    ]);
+    expect(engine.status()).toMatchObject({ state: 'loading', workers: 1, threadsPerWorker: 1 });
+    await expect(engine.decide(decideJob, caller)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
+  });
+
+  it('tells what the workers had to say', async () => {
+    const { engine, events } = await ready();
+    expect(engine.status()).toMatchObject({ state: 'ready', device: 'cpu' });
+    expect(events).toEqual([{ level: 'warn', message: 'a warning' }]);
+  });
+
+  it('fails to be ready, and ends its workers, when a model does not load', async () => {
+    const { engine, pool } = setUp();
+    pool.failLoading(new StartError('golden mismatch'));
+    await expect(engine.ready).rejects.toThrow('golden mismatch');
+    expect(pool.closed).toBe(true);
+  });
+
+  it('turns probabilities into answers', async () => {
+    const { engine, pool } = await ready();
+    const result = engine.decide(decideJob, caller);
+    await pool.finish({ probabilities: [[0.25, 0.75]], inputTokens: 7, tokenizeMs: 1, inferMs: 2 });
+    expect(await result).toEqual({
+      answers: [{ type: 'noul', noul: 0.75 }],
+      inputTokens: 7,
+      timings: { queueMs: 0, tokenizeMs: 1, inferMs: 2 },
+    });
+  });
+
+  it('splits a large embedding call and puts its vectors back in order', async () => {
+    const { engine, pool } = await ready({ workers: 2 });
+    const inputs = Array.from({ length: 50 }, (_, i) => `${i} `.repeat(300 + (i % 7) * 100));
+    const result = engine.embed({ modelId: 'embedder', inputs, dimensions: undefined, encoding: 'base64' }, caller);
+    let parts = 0;
+    while (pool.started.length > 0) {
+      parts += 1;
+      const task = pool.started[0]?.task as EmbedTask;
+      const embeddings = task.inputs.map(({ place }) => `vector ${place}`);
+      await pool.finish({ embeddings, inputTokens: task.inputs.length, tokenizeMs: 1, inferMs: 1 });
+    }
+    const { embeddings, inputTokens } = await result;
+    expect(parts).toBeGreaterThan(5);
+    expect(embeddings).toEqual(inputs.map((_, place) => `vector ${place}`));
+    expect(inputTokens).toBe(50);
+  });
+
+  it('refuses more dimensions than the model has', async () => {
+    const { engine } = await ready();
+    const job = { modelId: 'embedder', inputs: ['x'], dimensions: 5, encoding: 'float' } as const;
+    await expect(engine.embed(job, caller)).rejects.toMatchObject({ code: 'invalid_request', param: 'dimensions' });
+  });
+
+  it('finishes what it accepted before it ends its workers', async () => {
+    const { engine, pool } = await ready();
+    const calls = [engine.decide(decideJob, caller), engine.decide(decideJob, caller)];
+    const drained = engine.drain();
+    expect(engine.status().state).toBe('draining');
+    await expect(engine.decide(decideJob, caller)).rejects.toMatchObject({ code: 'overloaded' });
+    const reply = { probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 };
+    await pool.finish(reply);
+    expect(pool.closed).toBe(false);
+    await pool.finish(reply);
+    await Promise.all([drained, ...calls]);
+    expect(pool.closed).toBe(true);
+  });
+
+  it('is unresponsive while a probe hangs, and recovers', async () => {
+    const { engine, pool, clock, events } = await ready();
+    clock.advance(1000);
+    expect(pool.started).toHaveLength(1);
+    clock.advance(4000);
+    expect(engine.status().state).toBe('unresponsive');
+    expect(pool.started).toHaveLength(1);
+    await pool.finish({});
+    expect(engine.status().state).toBe('ready');
+    expect(events.map(({ level }) => level)).toEqual(['warn', 'error', 'info']);
+  });
+
+  it('is unresponsive while a probe fails', async () => {
+    const { engine, pool, clock } = await ready();
+    clock.advance(1000);
+    await pool.fail(new Error('broken'));
+    expect(engine.status().state).toBe('unresponsive');
+    clock.advance(1000);
+    await pool.finish({});
+    expect(engine.status().state).toBe('ready');
+  });
+
+  it('is unresponsive while every worker hangs in a task', async () => {
+    const { engine, pool, clock } = await ready();
+    const call = engine.decide(decideJob, caller);
+    clock.advance(60_000);
+    expect(engine.status().state).toBe('unresponsive');
+    await pool.finish({ probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 });
+    await call;
+    await settle();
+    expect(engine.status().state).toBe('ready');
+  });
+});
