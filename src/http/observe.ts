@@ -25,6 +25,9 @@ export interface RequestMetrics extends TokenCounter {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
+/** Asked every few seconds by machines; their lines would hide all others. */
+const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
 /** Runs before every other hook, so that refused requests are recorded too. */
 export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -36,7 +39,8 @@ export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): 
       metrics.requestFinished(sample);
       const { durationMs, ...rest } = sample;
       const line = { ...rest, durationMs: Math.round(durationMs * 10) / 10, code: request.errorCode ?? undefined };
-      request.log.info({ ...line, keyId: request.apiKey?.id }, 'request');
+      const level = QUIET_ROUTES.has(sample.route) ? 'debug' : 'info';
+      request.log[level]({ ...line, keyId: request.apiKey?.id }, 'request');
     });
     done();
   });

@@ -106,6 +106,11 @@ describe('the log', () => {
     expect(JSON.stringify(server.log)).not.toContain('ump_');
   });
 
+  it('is not filled by probes', async () => {
+    for (const path of ['/healthz', '/readyz', '/metrics']) await server.get(path);
+    expect(server.log).toEqual([]);
+  });
+
   it('keeps a message that quotes the caller out, also on a failure of the server', async () => {
     failWith(new AppError('overloaded', SECRET, { quotesCaller: true }));
     await server.post(PATH, decision);
