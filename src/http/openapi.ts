@@ -14,6 +14,7 @@ type Document = Partial<OpenAPIV3_1.Document>;
 type Operation = OpenAPIV3_1.OperationObject & {
   readonly 'x-error-codes'?: readonly ErrorCode[];
   'x-request-example'?: unknown;
+  'x-event-stream'?: string;
 };
 
 const EVERY_REPLY: Record<string, OpenAPIV3_1.HeaderObject> = {
@@ -75,6 +76,7 @@ function finish(document: Document): Document {
       if (typeof operation !== 'object' || !('responses' in operation)) continue;
       placeExample(operation as Operation);
       describeReplies(operation as Operation, document);
+      placeEventStream(operation as Operation);
     }
   }
   const schemas = usedSchemas(document);
@@ -87,6 +89,14 @@ function placeExample(operation: Operation): void {
   const body = operation.requestBody;
   if (example === undefined || body === undefined || '$ref' in body) return;
   for (const media of Object.values(body.content)) media.example = example;
+}
+
+function placeEventStream(operation: Operation): void {
+  const description = operation['x-event-stream'];
+  delete operation['x-event-stream'];
+  const reply = operation.responses?.['200'];
+  if (description === undefined || reply === undefined || '$ref' in reply) return;
+  reply.content = { ...reply.content, 'text/event-stream': { schema: { type: 'string', description } } };
 }
 
 function describeReplies(operation: Operation, document: Document): void {

@@ -21,6 +21,8 @@ export interface OperationDocs {
   readonly needsKey?: boolean;
   /** A request body that the server takes. */
   readonly example?: unknown;
+  /** What the events are, where the route can answer with server-sent events too. */
+  readonly eventStream?: string;
 }
 
 declare module 'fastify' {
@@ -36,6 +38,8 @@ declare module 'fastify' {
     'x-error-codes'?: readonly ErrorCode[];
     /** Moved by openapi.ts to where it belongs: zod drops examples of schemas that transform. */
     'x-request-example'?: unknown;
+    /** Moved by openapi.ts to a second content type of the reply. */
+    'x-event-stream'?: string;
   }
 }
 
@@ -62,6 +66,7 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
     response: { ...schemas.response, ...errorReplies },
     'x-error-codes': codes,
     ...(docs.example === undefined ? {} : { 'x-request-example': docs.example }),
+    ...(docs.eventStream === undefined ? {} : { 'x-event-stream': docs.eventStream }),
   };
 }
 

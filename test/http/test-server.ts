@@ -39,16 +39,18 @@ const OPTIONS: HttpOptions = {
   metricsRequireKey: false,
 };
 
-const OFFLINE_UPSTREAM: ChatUpstream = {
+/** Says the same to everything, and streams nothing. */
+const LACONIC_UPSTREAM: ChatUpstream = {
   models: [LLAMA],
-  complete: refuse,
-  stream: refuse,
+  complete: async ({ modelId }) => ({
+    bodyText: JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', model: modelId, choices: [] }),
+    usage: undefined,
+  }),
+  stream: async () => {
+    throw new AppError('upstream_error', 'The upstream streams nothing.');
+  },
   close: async () => undefined,
 };
-
-async function refuse(): Promise<never> {
-  throw new AppError('upstream_error', 'The upstream is offline.');
-}
 
 export interface TestServer {
   readonly app: FastifyInstance;
@@ -69,7 +71,7 @@ export interface TestReply {
 
 export async function startTestServer(
   options: Partial<HttpOptions> = {},
-  upstreams: readonly ChatUpstream[] = [OFFLINE_UPSTREAM],
+  upstreams: readonly ChatUpstream[] = [LACONIC_UPSTREAM],
 ): Promise<TestServer> {
   const engine = createFakeEngine();
   const catalog = new Catalog([engine, ...upstreams]);

@@ -8,7 +8,7 @@ import { parsePlainBody } from '../json-body.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
-import { chatReplySchema, chatRequestSchema, toChatRequest } from '../schemas/chat-completions.ts';
+import { chatReplySchema, chatRequestExample, chatRequestSchema, toChatRequest } from '../schemas/chat-completions.ts';
 
 export interface ChatCompletionsDeps {
   readonly chat: ChatService;
@@ -26,6 +26,11 @@ const schema = operation(
       'request that the upstream finds is a 400 with its message.',
     ].join(' '),
     tag: 'Inference',
+    example: chatRequestExample,
+    eventStream: [
+      'With `stream: true`: each event holds a chunk of the format (`chat.completion.chunk`), the last one is',
+      '`data: [DONE]`. A failure once the stream has begun is an event that holds the error body; no `[DONE]` follows.',
+    ].join(' '),
     errors: [
       'context_length_exceeded',
       'model_type_mismatch',

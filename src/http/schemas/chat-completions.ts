@@ -38,6 +38,12 @@ export const chatRequestSchema = z
     ].join(' '),
   });
 
+export const chatRequestExample = {
+  model: 'llama',
+  messages: [{ role: 'user', content: 'Say hello.' }],
+  max_tokens: 50,
+};
+
 const tokens = z.int().min(0);
 
 export const chatReplySchema = z
@@ -56,11 +62,7 @@ export const chatReplySchema = z
   })
   .meta({
     id: 'ChatCompletion',
-    description: [
-      'With `stream: true` the content type is `text/event-stream`: each event holds a chunk (`chat.completion.chunk`),',
-      'the last one is `data: [DONE]`. A failure after the first byte is an event that holds an error body, and no',
-      '`[DONE]` follows.',
-    ].join(' '),
+    description: 'The answer of the upstream, with our id of the model and with usage that includes reasoning.',
   });
 
 /** @param bodyText the text that `body` was parsed from */
