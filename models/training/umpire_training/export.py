@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -25,8 +26,9 @@ from .statistics import Collector
 from .tasks import data_folder, plain_examples, training_tasks
 
 BUILDERS = {"encode": build_encode, "answer": build_answer, "head": build_head}
-CALIBRATION_ROWS = 8  # of every training task
+CALIBRATION_ROWS = 6  # of every training task
 CALIBRATION_QUESTIONS = 2  # of a row that asks several
+CALIBRATION_OPTIONS = 24  # of long label lists
 
 
 def numpy_state(model: KevModel) -> State:
@@ -63,7 +65,8 @@ def calibrated(model: KevModel, data: Path) -> Quantizer:
     for task in training_tasks(data, limit=CALIBRATION_ROWS):
         for example in plain_examples(task):
             questions = [labelled.question for labelled in example.questions[:CALIBRATION_QUESTIONS]]
-            forward_request(recording, text, example.state, questions)
+            shorter = [replace(question, options=question.options[:CALIBRATION_OPTIONS]) for question in questions]
+            forward_request(recording, text, example.state, shorter)
     return Quantizer(statistics)
 
 

@@ -1,16 +1,11 @@
-"""golden.json of kev: what the training framework and the exported graphs answer to fixed requests.
-
-    python -m umpire_training.golden --checkpoint runs/final.pt --folder ../kev     # rewrites golden.json and SHA256SUMS
+"""golden.json of kev: what the training framework and the exported graphs answer to fixed requests. Written by `kev_package`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
-from . import package
-from .export import load_model
 from .golden_cases import CASES
 from .model import KevModel
 from .onnx_model import OnnxKev
@@ -33,16 +28,3 @@ def answer_case(case: dict, sources: dict, text: Text, temperatures: dict) -> di
         answers, input_tokens = forward_request(source, text, case["state"], questions, temperatures=temperatures)
         probabilities[precision] = [[float(f"{p:.9g}") for p in answer] for answer in answers]
     return case | {"input_tokens": input_tokens, "probabilities": probabilities}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--checkpoint", type=Path, help="without it: the untrained model")
-    parser.add_argument("--folder", type=Path, required=True)
-    options = parser.parse_args()
-    package.write_json(options.folder / "golden.json", golden(load_model(options.checkpoint), options.folder), indent=None)
-    package.write_sums(options.folder)
-
-
-if __name__ == "__main__":
-    main()

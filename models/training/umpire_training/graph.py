@@ -86,9 +86,10 @@ class GraphBuilder:
 
     def output(self, value: str, name: str, shape: list[int | str]) -> None:
         """A float32 graph output."""
-        op = "Cast" if self.precision == "fp16" else "Identity"
-        attributes = {"to": TensorProto.FLOAT} if op == "Cast" else {}
-        self.nodes.append(helper.make_node(op, [value], [name], name=f"output/{name}", **attributes))
+        if self.precision == "fp16":
+            self.nodes.append(helper.make_node("Cast", [value], [name], name=f"output/{name}", to=TensorProto.FLOAT))
+        else:
+            self._rename(value, name)
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def node(self, op: str, *inputs: str, domain: str = "", outputs: int = 1, **attributes):
@@ -169,6 +170,15 @@ class GraphBuilder:
 
     def save(self, path: Path) -> None:
         path.write_bytes(self.model().SerializeToString(deterministic=True))
+
+    def _rename(self, old: str, new: str) -> None:
+        """Gives a node's output another name; an Identity node instead would be a copy."""
+        for node in self.nodes:
+            for names in (node.input, node.output):
+                for i, name in enumerate(names):
+                    if name == old:
+                        names[i] = new
+        self.linear_inputs = {reads: new if value == old else value for reads, value in self.linear_inputs.items()}
 
     def _to_internal(self, name: str) -> str:
         return self.cast(name, "float16") if self.precision == "fp16" else name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .encoder_graph import (
@@ -9,17 +11,21 @@ from .encoder_graph import (
     State,
     embed_tokens,
     first_positions,
-    join_heads,
     layer_norm,
     linear,
     merge,
     multi_head_attention,
     project,
+    residual,
     small_table,
     split_heads,
 )
-from .graph import MICROSOFT, GraphBuilder
+from .graph import GraphBuilder
 from .model import Shape
+
+# (queries, keys, values of the branches `[1, B, hidden]`; the state's keys, values `[1, heads, S, head_size]`) → `[1, B, hidden]`
+Attend = Callable[[str, str, str, str, str], str]
+BranchAttention = Callable[[GraphBuilder, Shape, str, str], Attend]
 
 HEAD_EPSILON = 1e-5
 SET_HEADS = 6
@@ -53,48 +59,46 @@ def output_cache(g: GraphBuilder, shape: Shape, layer: int, key: str, value: str
 # ---- answer -----------------------------------------------------------------------------------
 
 
-def build_answer(g: GraphBuilder, state: State, shape: Shape, attend=None) -> None:
+def build_answer(g: GraphBuilder, state: State, shape: Shape, attention: BranchAttention | None = None) -> None:
     """One chunk of branches beside the state's keys and values → vectors of its pieces."""
-    attend = attend or attend_in_two_blocks
     token_ids, positions = (g.input(name, "int64", [1, "B"]) for name in ("token_ids", "positions"))
     branch, pieces = g.input("branch", "int64", [1, "B"]), g.input("pieces", "int64", ["P"])
     cache = [[g.input(f"{name}_{layer}", "float32", [1, shape.heads, "S", shape.head_size]) for name in ("key", "value")]
              for layer in range(shape.layers)]  # fmt: skip
     added = [small_table(g, state, positions, "positions"), small_table(g, state, g.constant(1), "segments")]
     x = embed_tokens(g, state, token_ids, added)
-    mask = branch_mask(g, branch)
-    for layer, (key, value) in enumerate(cache):
-        query, own_key, own_value = project(g, state, x, layer, ("query", "key", "value"))
-        context = attend(g, shape, query, own_key, own_value, key, value, mask)
-        x = merge(g, state, x, context, layer)
-    # `value` is now the last layer's: projected from the finished state, it holds the state's sentence vector.
-    g.output(piece_vectors(g, state, shape, x, value, branch, pieces), "piece_vectors", ["P", shape.hidden])
+    attend = (attention or fused_attention)(g, shape, branch, cache[0][0])
+    for layer, cached in enumerate(cache):
+        x = merge(g, state, x, attend(*project(g, state, x, layer, ("query", "key", "value")), *cached), layer)
+    # The last layer's values are projected from the finished state: their mean holds its sentence vector.
+    g.output(piece_vectors(g, state, shape, x, cache[-1][1], branch, pieces), "piece_vectors", ["P", shape.hidden])
+
+
+def fused_attention(g: GraphBuilder, shape: Shape, branch: str, any_key: str) -> Attend:
+    """State's and branches' keys in one tensor, the mask as a bias. The copy of the state costs less than it saves
+    (`python -m umpire_training.time_graphs`)."""
+    state_length = g.node("Shape", any_key, start=2, end=3)
+    before = g.node("Concat", g.constant([0, 0, 0]), state_length, g.constant([0, 0, 0, 0]), axis=0)
+    bias = g.node("Pad", branch_mask(g, branch), before)  # [1, 1, B, S + B], nothing of the state is masked
+
+    def attend(query: str, own_key: str, own_value: str, key: str, value: str) -> str:
+        keys, values = (append(g, shape, cached, own) for cached, own in ((key, own_key), (value, own_value)))
+        return multi_head_attention(g, shape.heads, query, keys, values, attention_bias=bias)
+
+    return attend
+
+
+def append(g: GraphBuilder, shape: Shape, cached: str, own: str) -> str:
+    """`[1, heads, S, head_size]` and `[1, B, hidden]` → `[1, heads, S + B, head_size]`"""
+    return g.node("Concat", cached, split_heads(g, own, shape.heads, shape.head_size), axis=2)
 
 
 def branch_mask(g: GraphBuilder, branch: str) -> str:
     """branch `[1, B]` → additive `[1, 1, B, B]`: 0 where the key is of the instructions or of the query's branch."""
     of_key = g.node("Unsqueeze", branch, g.constant([0, 1]))  # [1, 1, 1, B]
-    of_query = g.node("Unsqueeze", branch, g.constant([0, 3]))  # [1, 1, B, 1]; the leading 1 is branch's own
+    of_query = g.node("Unsqueeze", branch, g.constant([0, 3]))  # [1, 1, B, 1]
     sees = g.node("Or", g.node("Equal", of_key, g.constant(0)), g.node("Equal", of_key, of_query))
     return g.node("Where", sees, g.constant(0.0), g.constant(MASK_VALUE))
-
-
-def attend_in_two_blocks(g, shape, query, own_key, own_value, key, value, mask) -> str:
-    """Scores against the state and against the branches, one softmax over both, two products: the state is never copied."""
-    query, own_key, own_value = (split_heads(g, part, shape.heads, shape.head_size) for part in (query, own_key, own_value))
-    own = g.node("Add", scores(g, shape, query, own_key), mask)
-    both = g.node("Softmax", g.node("Concat", scores(g, shape, query, key), own, axis=-1), axis=-1)
-    state_length = g.node("Shape", key, start=2, end=3)
-    own_length = g.node("Shape", own_key, start=2, end=3)
-    lengths = g.node("Concat", state_length, own_length, axis=0)
-    on_state, on_own = g.node("Split", both, lengths, outputs=2, axis=-1)
-    context = g.node("Add", g.node("MatMul", on_state, value), g.node("MatMul", on_own, own_value))
-    return join_heads(g, context, shape.hidden)
-
-
-def scores(g: GraphBuilder, shape: Shape, query: str, key: str) -> str:
-    """`[1, heads, B, head_size]` and `[1, heads, T, head_size]` → scaled scores `[1, heads, B, T]`."""
-    return g.node("FusedMatMul", query, key, domain=MICROSOFT, transB=1, alpha=shape.head_size**-0.5)
 
 
 def piece_vectors(g, state, shape, x, state_value, branch, pieces) -> str:
@@ -143,4 +147,4 @@ def set_layer(g: GraphBuilder, state: State, shape: Shape, x: str) -> str:
     query, key, value = g.node("Split", linear(g, state, normal, f"{base}.qkv", keep_float=True), outputs=3, axis=-1, num_outputs=3)
     attended = linear(g, state, multi_head_attention(g, SET_HEADS, query, key, value), f"{base}.output", keep_float=True)
     gate = g.weight(f"{base}.gate.tanh", np.tanh(state[f"{base}.gate"]))
-    return g.node("Add", x, g.node("Mul", attended, gate))
+    return residual(g, g.node("Mul", attended, gate), x)

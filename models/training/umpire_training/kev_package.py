@@ -1,24 +1,25 @@
-"""The model folder of `kev` from a checkpoint and its temperatures: graphs, manifest, tokenizer, golden answers, checksums.
+"""The model folder of `kev` around its exported graphs: manifest, tokenizer, golden answers, checksums.
 
-    python -m umpire_training.kev_package --checkpoint runs/final.pt --temperatures runs/temperatures.json --out ../kev --data DIR
+    python -m umpire_training.export --checkpoint runs/final.pt --out ../kev --data DIR
+    python -m umpire_training.onnx_answers --folder ../kev --out runs/answers.int8.json --data DIR
+    python -m umpire_training.calibrate --logits runs/answers.int8.json --out runs/temperatures.json --data DIR
+    python -m umpire_training.kev_package --checkpoint runs/final.pt --temperatures runs/temperatures.json --out ../kev
+    python -m umpire_training.gate --checkpoint runs/final.pt --folder ../kev --data DIR
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from pathlib import Path
 
 from . import package
-from .export import calibrated, export, load_model
+from .export import load_model
 from .golden import golden
 from .graph import PRECISIONS
 from .model import KevModel
 from .onnx_model import GRAPHS
 from .prompts import Limits
-from .quantize import Quantizer
-from .tasks import data_folder
 
 BUCKETS = {"choice": ("2", "3-5", "6-10", "11+"), "noul": ("2",), "score": ("2", "3-5", "6-10")}
 FLAT = {kind: {bucket: 1.0 for bucket in buckets} for kind, buckets in BUCKETS.items()}
@@ -45,14 +46,9 @@ def manifest(model: KevModel, precisions: list[str], temperatures: dict) -> dict
     }
 
 
-def write(model: KevModel, folder: Path, precisions: list[str], temperatures: dict, quantizer: Quantizer | None) -> None:
-    """Replaces everything in `folder` but the card."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():
-        if old.name != "README.md":
-            shutil.rmtree(old) if old.is_dir() else old.unlink()
-    for precision in precisions:
-        export(model, folder, precision, quantizer)
+def write(model: KevModel, folder: Path, temperatures: dict) -> None:
+    """Adds to a folder of graphs everything else but the card; `model` is what the graphs were exported from."""
+    precisions = [precision for precision in PRECISIONS if (folder / f"encode.{precision}.onnx").exists()]
     package.write_tokenizer(folder, Limits().window_tokens)
     package.write_json(folder / "model.json", manifest(model, precisions, temperatures))
     package.write_json(folder / "golden.json", golden(model, folder), indent=None)
@@ -62,15 +58,11 @@ def write(model: KevModel, folder: Path, precisions: list[str], temperatures: di
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", type=Path, help="without it: the untrained model")
-    parser.add_argument("--temperatures", type=Path, help="JSON as in the manifest; without it all are 1")
+    parser.add_argument("--temperatures", type=Path, help="JSON of calibrate.py; without it all are 1")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--precision", choices=PRECISIONS, nargs="+", default=["int8"])
-    parser.add_argument("--data", help="folder of decision data, for the calibration texts of int8 (or UMPIRE_DATA)")
     options = parser.parse_args()
-    model = load_model(options.checkpoint)
-    temperatures = json.loads(options.temperatures.read_text()) if options.temperatures else FLAT
-    quantizer = calibrated(model, data_folder(options.data)) if "int8" in options.precision else None
-    write(model, options.out, options.precision, temperatures, quantizer)
+    temperatures = json.loads(options.temperatures.read_text())["temperatures"] if options.temperatures else FLAT
+    write(load_model(options.checkpoint), options.out, temperatures)
 
 
 if __name__ == "__main__":

@@ -25,23 +25,34 @@ SMOOTH_ABOVE = 2.5
 DAMPING = 0.01
 # Rows that hand their error on one by one; after a block it goes to all later rows in one product.
 BLOCK = 64
+ROWS_AT_ONCE = 2048
 
 
-@dataclass
 class InputStatistics:
     """What one linear layer read on the calibration texts."""
 
-    largest: np.ndarray  # [in] largest magnitude per channel
-    gram: np.ndarray  # [in, in] sum of x xᵀ
-
-    @classmethod
-    def empty(cls, width: int) -> "InputStatistics":
-        return cls(np.zeros(width, np.float32), np.zeros((width, width), np.float64))
+    def __init__(self, width: int):
+        self.largest = np.zeros(width, np.float32)  # [in] largest magnitude per channel
+        self._gram = np.zeros((width, width))
+        self._waiting: list[np.ndarray] = []
 
     def add(self, x: np.ndarray) -> None:
         """x `[tokens, in]`"""
         self.largest = np.maximum(self.largest, np.abs(x).max(axis=0))
-        self.gram += x.T @ x
+        self._waiting.append(x)
+        if sum(map(len, self._waiting)) >= ROWS_AT_ONCE:
+            self._flush()
+
+    def gram(self) -> np.ndarray:
+        """Sum of x xᵀ, `[in, in]`"""
+        if self._waiting:
+            self._flush()
+        return self._gram
+
+    def _flush(self) -> None:
+        rows = np.concatenate(self._waiting)
+        self._waiting.clear()
+        self._gram += rows.T @ rows
 
     def smoothing(self) -> np.ndarray | None:
         """Factors `[in]` ≥ 1 by which channels are divided, or None when no channel stands out."""
@@ -72,7 +83,7 @@ class Quantizer:
             seen = self.statistics.get(reads)
             smoothing = seen.smoothing() if seen else None
             factors = np.ones(len(weight), np.float32) if smoothing is None else smoothing
-            gram = seen.gram / np.outer(factors, factors) if seen else None
+            gram = seen.gram() / np.outer(factors, factors) if seen else None
             levels, scales = quantize_columns(weight * factors[:, None], gram)
             self.matrices[name] = QuantizedMatrix(levels, scales, smoothing)
         return self.matrices[name]

@@ -28,11 +28,13 @@ class Collector:
             path.write_bytes(model.SerializeToString())
             if g.weights:
                 g.weights.save(Path(scratch))
-            self.session = open_session(path, threads=2)
+            self.session = open_session(path)
 
     def run(self, _names: None, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         found = self.session.run([*self.outputs, *self.read.values()], dict(feed))
         for name, value in zip(self.read, found[len(self.outputs) :]):
             rows = value.reshape(-1, value.shape[-1])
-            self.statistics.setdefault(name, InputStatistics.empty(rows.shape[1])).add(rows)
+            if name not in self.statistics:
+                self.statistics[name] = InputStatistics(rows.shape[1])
+            self.statistics[name].add(rows)
         return found[: len(self.outputs)]

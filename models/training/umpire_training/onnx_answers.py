@@ -1,0 +1,58 @@
+"""Answers of exported graphs to labelled questions, one run after the other as on a server, and their logits for `calibrate`.
+
+    python -m umpire_training.onnx_answers --folder ../kev --out runs/answers.int8.json --data DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from .evaluate import Answer, option_names
+from .onnx_model import OnnxKev
+from .prompts import Limits, Text, prepare
+from .reference import encode_windows, question_logits
+from .tasks import Example, data_folder, heldout_tasks, plain_examples, training_tasks
+
+
+@torch.inference_mode()
+def onnx_answers(model: OnnxKev, text: Text, examples: list[Example], limits: Limits = Limits()) -> list[Answer]:
+    """As `evaluate.answer_all`, in the order of the examples and their questions."""
+    answers = []
+    for example in examples:
+        request = prepare(example.state, [labelled.question for labelled in example.questions], text, limits)
+        windows = encode_windows(model, request.windows, 0, limits)
+        for labelled, question in zip(example.questions, request.questions):
+            logits = [0.0] * len(question.order)
+            for place, logit in zip(question.order, question_logits(model, question, windows, limits).tolist()):
+                logits[place] = logit
+            names = option_names(labelled.question)
+            answers.append(Answer(labelled.task, labelled.question.type, logits, labelled.target, names))
+    return answers
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--precision", default="int8")
+    parser.add_argument("--data")
+    parser.add_argument("--rows", type=int, default=60, help="of every training task (the first, which training skips)")
+    parser.add_argument("--heldout-rows", type=int, default=250, help="of every held-out task")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    data = data_folder(options.data)
+    tasks = training_tasks(data, options.rows) + heldout_tasks(data, options.heldout_rows)
+    text = Text(options.folder / "tokenizer.json")
+    model = OnnxKev.open(options.folder, options.precision, options.threads)
+    answers = onnx_answers(model, text, [example for task in tasks for example in plain_examples(task)])
+    options.out.write_text(json.dumps([asdict(answer) for answer in answers]) + "\n")
+    print(f"{len(answers)} answers")
+
+
+if __name__ == "__main__":
+    main()
