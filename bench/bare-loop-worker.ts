@@ -5,12 +5,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Question } from '../src/domain/question.ts';
+import { BertTokenizer } from '../src/runtime/bert-tokenizer.ts';
 import { SplitEncoder } from '../src/runtime/families/split-encoder.ts';
 import { openGraphs } from '../src/runtime/graph-opener.ts';
 import { findPrecision } from '../src/runtime/load-model.ts';
 import { readModelFolder } from '../src/runtime/model-folder.ts';
 import { floatTensor, type GraphSession, type Tensor } from '../src/runtime/session.ts';
-import { Tokenizer } from '../src/runtime/tokenizer.ts';
 
 export interface BareLoopSetup {
   readonly modelFolder: string;
@@ -77,7 +77,7 @@ async function prepareRuns(setup: BareLoopSetup): Promise<readonly RecordedRun[]
   };
   const model = new SplitEncoder({
     manifest: folder.manifest,
-    tokenizer: new Tokenizer(JSON.parse(await readFile(join(folder.path, 'tokenizer.json'), 'utf8'))),
+    tokenizer: new BertTokenizer(JSON.parse(await readFile(join(folder.path, 'tokenizer.json'), 'utf8'))),
     encode: recorded('encode'),
     answer: recorded('answer'),
     head: recorded('head'),

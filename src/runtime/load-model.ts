@@ -3,16 +3,18 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BertTokenizer, isBertFile } from './bert-tokenizer.ts';
 import { SplitEncoder } from './families/split-encoder.ts';
 import { TextEncoder } from './families/text-encoder.ts';
 import type { DecisionCase, EmbeddingCase, GoldenFile } from './golden.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-check.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
+import { LibraryTokenizer } from './library-tokenizer.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { LoadedModelReport } from './messages.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
-import { Tokenizer } from './tokenizer.ts';
+import type { Tokenizer } from './tokenizer.ts';
 
 /** A model that answers and agrees with its golden cases. */
 export interface LoadedModel {
@@ -35,11 +37,7 @@ export function findPrecision({ manifest }: ModelFolder, device: string): string
 export async function loadModel(folder: ModelFolder, settings: OpenerSettings): Promise<LoadedModel> {
   const startedMs = performance.now();
   const precision = findPrecision(folder, settings.device) ?? '';
-  const tokenizer = await within(
-    folder,
-    'tokenizer.json',
-    async () => new Tokenizer(await readJson(folder, 'tokenizer.json')),
-  );
+  const tokenizer = await within(folder, 'tokenizer.json', () => readTokenizer(folder));
   const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
   const { family, checked } = await within(folder, 'golden.json', () =>
     checkedFamily({ folder, precision, tokenizer, opened }),
@@ -49,6 +47,11 @@ export async function loadModel(folder: ModelFolder, settings: OpenerSettings): 
   const loadMs = performance.now() - startedMs;
   const report = { modelId: folder.manifest.id, precision, loadMs, timedCases, optimizedGraphs };
   return { report, warnings, family, probe };
+}
+
+async function readTokenizer(folder: ModelFolder): Promise<Tokenizer> {
+  const file = await readJson(folder, 'tokenizer.json');
+  return isBertFile(file) ? new BertTokenizer(file) : new LibraryTokenizer(file as object);
 }
 
 async function openFor(folder: ModelFolder, precision: string, settings: OpenerSettings): Promise<OpenedGraphs> {
@@ -70,6 +73,7 @@ async function checkedFamily({ folder, precision, tokenizer, opened }: FamilyPar
   const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
   const graph = (role: string) => requireGraph(opened, role);
   if (manifest.family === 'split-encoder') {
+    if (!(tokenizer instanceof BertTokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
     const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
     const family = new SplitEncoder({ manifest, tokenizer, ...graphs });
     return { family, checked: requireAgreement(await checkDecisions(family, cases as DecisionCase[], precision)) };

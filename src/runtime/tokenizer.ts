@@ -1,136 +1,16 @@
-// Text to token ids by WordPiece, as a model folder's tokenizer.json says. No text is ever read as a special token and
-// nothing is cut; special ids are placed by the families.
-
-import { type BertWordOptions, splitBertWords } from './bert-words.ts';
-import { StartError } from './start-error.ts';
-
-/** The part of tokenizer.json that is used. */
-interface TokenizerFile {
-  readonly normalizer?: {
-    readonly type?: string;
-    readonly clean_text?: boolean;
-    readonly handle_chinese_chars?: boolean;
-    readonly strip_accents?: boolean | null;
-    readonly lowercase?: boolean;
-  } | null;
-  readonly pre_tokenizer?: { readonly type?: string } | null;
-  readonly model?: {
-    readonly type?: string;
-    readonly vocab?: Readonly<Record<string, number>>;
-    readonly unk_token?: string;
-    readonly continuing_subword_prefix?: string;
-    readonly max_input_chars_per_word?: number;
-  };
-}
+// What the model families need of a tokenizer, and which one reads a tokenizer.json. No text is ever read as a special
+// token and nothing is cut; special ids are placed by the families.
 
 export interface SpecialIds {
   readonly cls: number;
   readonly sep: number;
 }
 
-export class Tokenizer {
+export interface Tokenizer {
+  /** What stands before and after every sequence. */
   readonly special: SpecialIds;
   /** Ids are 0 to `vocabularySize` − 1. */
   readonly vocabularySize: number;
-  private readonly words: BertWordOptions;
-  private readonly starts = new Map<string, number>();
-  private readonly continuations = new Map<string, number>();
-  private readonly continues: Uint8Array;
-  private readonly unknownId: number;
-  private readonly maxWordCharacters: number;
-  private readonly longestToken: number;
-
-  /** @param file parsed tokenizer.json @throws StartError when it is not BERT's WordPiece */
-  constructor(file: unknown) {
-    const { normalizer, model } = requireBert(file as TokenizerFile);
-    const lowercase = normalizer.lowercase ?? true;
-    this.words = { lowercase, stripAccents: normalizer.strip_accents ?? lowercase };
-    const prefix = model.continuing_subword_prefix ?? '##';
-    const entries = Object.entries(model.vocab ?? {});
-    this.vocabularySize = entries.reduce((size, [, id]) => Math.max(size, id + 1), 0);
-    this.continues = new Uint8Array(this.vocabularySize);
-    let longest = 1;
-    for (const [token, id] of entries) {
-      if (token.startsWith(prefix)) {
-        this.continues[id] = 1;
-        this.continuations.set(token.slice(prefix.length), id);
-      }
-      this.starts.set(token, id);
-      longest = Math.max(longest, token.length);
-    }
-    this.longestToken = longest;
-    this.unknownId = this.requireId(model.unk_token ?? '[UNK]');
-    this.maxWordCharacters = model.max_input_chars_per_word ?? 100;
-    this.special = { cls: this.requireId('[CLS]'), sep: this.requireId('[SEP]') };
-  }
-
-  /** Whether the token goes on with a word that an earlier one began. */
-  isContinuation(id: number): boolean {
-    return this.continues[id] === 1;
-  }
-
-  /** Ids without specials. Time is linear in the text: a look-up never looks further than the longest token. */
-  encode(text: string): number[] {
-    const ids: number[] = [];
-    for (const word of splitBertWords(text, this.words)) this.encodeWord(word, ids);
-    return ids;
-  }
-
-  /** Greedy longest match; a word that cannot be matched to its end is one unknown token. */
-  private encodeWord(word: string, ids: number[]): void {
-    const first = ids.length;
-    if (isLongerThan(word, this.maxWordCharacters)) {
-      ids.push(this.unknownId);
-      return;
-    }
-    let start = 0;
-    while (start < word.length) {
-      const end = this.matchAt(word, start, ids);
-      if (end === start) {
-        ids.length = first;
-        ids.push(this.unknownId);
-        return;
-      }
-      start = end;
-    }
-  }
-
-  /** Appends the longest token at `start`. @returns its end, or `start` when there is none */
-  private matchAt(word: string, start: number, ids: number[]): number {
-    const tokens = start === 0 ? this.starts : this.continuations;
-    for (let end = Math.min(word.length, start + this.longestToken); end > start; end--) {
-      const id = tokens.get(word.slice(start, end));
-      if (id !== undefined) {
-        ids.push(id);
-        return end;
-      }
-    }
-    return start;
-  }
-
-  private requireId(token: string): number {
-    const id = this.starts.get(token);
-    if (id === undefined) throw new StartError(`tokenizer.json: the vocabulary has no ${token}`);
-    return id;
-  }
-}
-
-function isLongerThan(word: string, characters: number): boolean {
-  return word.length > characters && [...word.slice(0, 2 * characters + 2)].length > characters;
-}
-
-function requireBert(file: TokenizerFile) {
-  const { normalizer, pre_tokenizer, model } = file;
-  if (
-    normalizer?.type !== 'BertNormalizer' ||
-    normalizer.clean_text === false ||
-    normalizer.handle_chinese_chars === false
-  ) {
-    throw new StartError('tokenizer.json: only the BertNormalizer that cleans and spaces ideographs is known');
-  }
-  if (pre_tokenizer?.type !== 'BertPreTokenizer') {
-    throw new StartError('tokenizer.json: only the BertPreTokenizer is known');
-  }
-  if (model?.type !== 'WordPiece') throw new StartError('tokenizer.json: only WordPiece models are known');
-  return { normalizer, model };
+  /** Ids without specials. */
+  encode(text: string): number[];
 }

@@ -5,10 +5,10 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VOCABULARY } from '../../bench/vocabulary.ts';
 import { listMixes, makeDecision, makeDocument, makeRandom, toQuestions } from '../../bench/workload.ts';
-import { Tokenizer } from '../../src/runtime/tokenizer.ts';
+import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
 
 const tokenizerFile = resolve(import.meta.dirname, '../../models/text-embed-mini/tokenizer.json');
-const tokenizer = new Tokenizer(JSON.parse(readFileSync(tokenizerFile, 'utf8')));
+const tokenizer = new BertTokenizer(JSON.parse(readFileSync(tokenizerFile, 'utf8')));
 
 describe('a document', () => {
   it.each([0, 1, 512, 2000])('of %i tokens has as many', (tokens) => {

@@ -2,6 +2,7 @@
 // `node test/models/prompt-fixtures.ts` writes them to test/models/fixtures/prompts.json.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
 import {
   countQuestionTokens,
   cutWindows,
@@ -10,7 +11,6 @@ import {
   tokenizeQuestion,
 } from '../../src/runtime/families/prompt.ts';
 import { type DecisionCase, toQuestion } from '../../src/runtime/golden.ts';
-import { Tokenizer } from '../../src/runtime/tokenizer.ts';
 
 type GoldenQuestion = DecisionCase['questions'][number];
 
@@ -88,7 +88,7 @@ const requests: readonly Request[] = [
 /** Requests with everything the model would be fed, in the names of the training code. */
 export function buildPromptFixtures(): unknown[] {
   const file: unknown = JSON.parse(readFileSync(new URL('models/text-embed-mini/tokenizer.json', root), 'utf8'));
-  const tokenizer = new Tokenizer(file);
+  const tokenizer = new BertTokenizer(file);
   return requests.map((request) => ({ ...toGolden(request), prepared: prepare(request, tokenizer) }));
 }
 
@@ -105,7 +105,7 @@ function toGolden({ limits, state, questions }: Request) {
   };
 }
 
-function prepare({ limits, state, questions }: Request, tokenizer: Tokenizer) {
+function prepare({ limits, state, questions }: Request, tokenizer: BertTokenizer) {
   const stateIds = tokenizer.encode(state);
   const windows = cutWindows(stateIds, tokenizer, limits);
   const stateKeys = windows.reduce((total, window) => total + window.length, 0);

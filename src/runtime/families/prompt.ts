@@ -2,7 +2,7 @@
 // says. Pure: no tensors, no graphs. models/training/umpire_training/prompts.py is its twin.
 
 import type { Question, QuestionType } from '../../domain/question.ts';
-import type { Tokenizer } from '../tokenizer.ts';
+import type { BertTokenizer } from '../bert-tokenizer.ts';
 import { cut } from './cut.ts';
 
 /** The numbers of the manifest that decide how text is cut. */
@@ -78,7 +78,7 @@ export function sortOptions(question: Question, rendered: readonly RenderedOptio
   });
 }
 
-export function tokenizeQuestion(question: Question, tokenizer: Tokenizer): TokenizedQuestion {
+export function tokenizeQuestion(question: Question, tokenizer: BertTokenizer): TokenizedQuestion {
   const rendered = renderOptions(question);
   const order = sortOptions(question, rendered);
   return {
@@ -95,16 +95,16 @@ export function countQuestionTokens(question: TokenizedQuestion): number {
 }
 
 /** `[CLS] slice [SEP]` for each slice; no ids give one empty window. */
-export function cutWindows(ids: readonly number[], tokenizer: Tokenizer, limits: PromptLimits): number[][] {
+export function cutWindows(ids: readonly number[], tokenizer: BertTokenizer, limits: PromptLimits): number[][] {
   return cutOrEmpty(ids, tokenizer, limits).map((slice) => withSpecials(slice, tokenizer));
 }
 
-function cutOrEmpty(ids: readonly number[], tokenizer: Tokenizer, limits: PromptLimits): number[][] {
+function cutOrEmpty(ids: readonly number[], tokenizer: BertTokenizer, limits: PromptLimits): number[][] {
   const slices = cut(ids, limits.windowTokens - 2, (id) => tokenizer.isContinuation(id));
   return slices.length === 0 ? [[]] : slices;
 }
 
-function withSpecials(slice: readonly number[], { special }: Tokenizer): number[] {
+function withSpecials(slice: readonly number[], { special }: BertTokenizer): number[] {
   return [special.cls, ...slice, special.sep];
 }
 
@@ -112,7 +112,7 @@ function withSpecials(slice: readonly number[], { special }: Tokenizer): number[
 export function prepareQuestion(
   question: TokenizedQuestion,
   stateKeys: number,
-  { tokenizer, limits }: { readonly tokenizer: Tokenizer; readonly limits: PromptLimits },
+  { tokenizer, limits }: { readonly tokenizer: BertTokenizer; readonly limits: PromptLimits },
 ): PreparedQuestion {
   const windows = cutWindows(question.instructions, tokenizer, limits);
   const last = windows.pop() ?? [];

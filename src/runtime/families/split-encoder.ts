@@ -3,10 +3,10 @@
 
 import { AppError } from '../../domain/errors.ts';
 import type { QuestionType } from '../../domain/question.ts';
+import type { BertTokenizer } from '../bert-tokenizer.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
 import type { DecideReply, DecideTask } from '../messages.ts';
 import { floatTensor, floatValues, type GraphSession, int64Tensor, type Tensor } from '../session.ts';
-import type { Tokenizer } from '../tokenizer.ts';
 import { KeyValueBuffers, type KeyValues } from './key-values.ts';
 import {
   type Chunk,
@@ -28,7 +28,7 @@ const INSTRUCTION_SEGMENT = 1;
 
 export interface SplitEncoderParts {
   readonly manifest: SplitEncoderManifest;
-  readonly tokenizer: Tokenizer;
+  readonly tokenizer: BertTokenizer;
   readonly encode: GraphSession;
   readonly answer: GraphSession;
   readonly head: GraphSession;

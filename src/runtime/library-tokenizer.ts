@@ -1,0 +1,46 @@
+// Every tokenizer.json that is not BERT's (byte-level BPE, Unigram, …), through @huggingface/tokenizers. Owns how the
+// library is held to our rules: special tokens never come from a text.
+
+import { Tokenizer as Library } from '@huggingface/tokenizers';
+import { StartError } from './start-error.ts';
+import type { SpecialIds, Tokenizer } from './tokenizer.ts';
+
+interface LibraryFile {
+  readonly added_tokens?: readonly { readonly special?: boolean }[];
+}
+
+export class LibraryTokenizer implements Tokenizer {
+  readonly special: SpecialIds;
+  readonly vocabularySize: number;
+  private readonly library: Library;
+
+  /** @param file parsed tokenizer.json @throws StartError when it does not frame a text with one special token a side */
+  constructor(file: object) {
+    this.special = readSpecials(new Library(file, {}));
+    this.library = new Library(withoutSpecials(file), {});
+    this.vocabularySize = sizeOf(this.library);
+  }
+
+  encode(text: string): number[] {
+    return this.library.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
+  }
+}
+
+/** The library looks for special tokens in every text: it must not know them while it reads one. */
+function withoutSpecials(file: LibraryFile): object {
+  return { ...file, added_tokens: (file.added_tokens ?? []).filter(({ special }) => special !== true) };
+}
+
+function readSpecials(library: Library): SpecialIds {
+  const [cls, sep, ...more] = library.encode('').ids;
+  if (cls === undefined || sep === undefined || more.length > 0) {
+    throw new StartError('tokenizer.json: a text must stand between exactly two special tokens');
+  }
+  return { cls, sep };
+}
+
+function sizeOf(library: Library): number {
+  let size = 0;
+  for (const id of library.get_vocab(true).values()) size = Math.max(size, id + 1);
+  return size;
+}
