@@ -1,8 +1,9 @@
 """May an exported precision be shipped? Its answers beside those of the checkpoint in fp32, on held-out tasks.
 
     python -m umpire_training.gate --checkpoint runs/final.pt --folder ../kev --data DIR [--rows 100]
+    python -m umpire_training.gate --saved runs/answers.fp32.json runs/answers.int8.json --folder ../kev --data DIR
 
-Ends with status 1 when it falls short: same answer ≥ 97 %, mean |Δp| ≤ 0.01, accuracy at most 0.5 points lower.
+The second form runs nothing: it reads what `calibrate --save` and `onnx_answers` wrote (same rows for both). Ends with status 1 when it falls short: same answer ≥ 97 %, mean |Δp| ≤ 0.01, accuracy at most 0.5 points lower.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from .evaluate import Answer, answer_all, mean
+from .evaluate import Answer, answer_all, load_answers, mean
 from .export import load_model
 from .onnx_answers import onnx_answers
 from .onnx_model import OnnxKev
@@ -52,6 +53,23 @@ def table(wanted: list[Answer], found: list[Answer], temperatures: dict) -> dict
     return {name: compare([wanted[i] for i in at], [found[i] for i in at], temperatures) for name, at in groups.items()}
 
 
+def saved_answers(options: argparse.Namespace) -> list[list[Answer]]:
+    """Both files, held-out tasks only."""
+    names = {task.name for task in heldout_tasks(data_folder(options.data), 1)}
+    both = [[answer for answer in load_answers(path) if answer.task in names] for path in options.saved]
+    if [(a.task, a.names) for a in both[0]] != [(a.task, a.names) for a in both[1]]:
+        raise SystemExit("The two files do not answer the same questions.")
+    return both
+
+
+def run(options: argparse.Namespace) -> list[list[Answer]]:
+    text = Text(options.folder / "tokenizer.json")
+    tasks = heldout_tasks(data_folder(options.data), options.rows)
+    examples = [example for task in tasks for example in plain_examples(task)]
+    wanted = answer_all(load_model(options.checkpoint), text, examples)
+    return [wanted, onnx_answers(OnnxKev.open(options.folder, options.precision, options.threads), text, examples)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", type=Path, help="without it: the untrained model")
@@ -60,12 +78,9 @@ def main() -> None:
     parser.add_argument("--data")
     parser.add_argument("--rows", type=int, default=100, help="of every held-out task")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--saved", type=Path, nargs=2, metavar=("FP32", "EXPORTED"))
     options = parser.parse_args()
-    text = Text(options.folder / "tokenizer.json")
-    tasks = heldout_tasks(data_folder(options.data), options.rows)
-    examples = [example for task in tasks for example in plain_examples(task)]
-    wanted = answer_all(load_model(options.checkpoint), text, examples)
-    found = onnx_answers(OnnxKev.open(options.folder, options.precision, options.threads), text, examples)
+    wanted, found = saved_answers(options) if options.saved else run(options)
     temperatures = json.loads((options.folder / "model.json").read_text())["temperatures"]
     rows = table(wanted, found, temperatures)
     print(f"| task | questions | same answer | mean abs. Δp | accuracy fp32 | accuracy {options.precision} |\n|---|---|---|---|---|---|")

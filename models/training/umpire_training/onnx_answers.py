@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
-from .evaluate import Answer, option_names
+from .evaluate import Answer, option_names, save_answers
 from .onnx_model import OnnxKev
 from .prompts import Limits, Text, prepare
 from .reference import encode_windows, question_logits
@@ -50,7 +48,7 @@ def main() -> None:
     text = Text(options.folder / "tokenizer.json")
     model = OnnxKev.open(options.folder, options.precision, options.threads)
     answers = onnx_answers(model, text, [example for task in tasks for example in plain_examples(task)])
-    options.out.write_text(json.dumps([asdict(answer) for answer in answers]) + "\n")
+    save_answers(answers, options.out)
     print(f"{len(answers)} answers")
 
 
