@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from .base import base_folder
-from .evaluate import Answer, answer_all, figures, mean
+from .evaluate import Answer, answer_all, figures, load_answers, mean, save_answers
 from .model import load
 from .prompts import Text
 from .reference import bucket
@@ -40,21 +40,27 @@ def weights_of(answers: list[Answer], heldout: set[str]) -> list[float]:
     return [1.0 / (len(sides[a.task in heldout]) * counts[a.task]) for a in answers]
 
 
-def loss_at(temperature: float, answers: list[Answer], weights: list[float]) -> float:
-    total = 0.0
-    for answer, weight in zip(answers, weights):
-        logs = torch.log_softmax(torch.tensor(answer.logits, dtype=torch.float64) / temperature, -1).tolist()
-        total -= weight * sum(t * log for t, log in zip(answer.target, logs) if t)
-    return total
+def stacked(answers: list[Answer]) -> tuple[torch.Tensor, torch.Tensor]:
+    """-> logits and targets [N, Kmax], places without an option at -1e9 and 0"""
+    width = max(len(answer.logits) for answer in answers)
+    logits = [answer.logits + [-1e9] * (width - len(answer.logits)) for answer in answers]
+    targets = [answer.target + [0.0] * (width - len(answer.target)) for answer in answers]
+    return torch.tensor(logits, dtype=torch.float64), torch.tensor(targets, dtype=torch.float64)
 
 
 def fit_one(answers: list[Answer], heldout: set[str], steps: int = 24) -> float:
     """Golden-section search on the logarithm: the loss has one minimum in the inverse temperature."""
-    weights = weights_of(answers, heldout)
+    weights = torch.tensor(weights_of(answers, heldout), dtype=torch.float64)
+    logits, targets = stacked(answers)
+
+    def loss(log_temperature: float) -> float:
+        logs = torch.log_softmax(logits / math.exp(log_temperature), -1)
+        return float(-((targets * logs).sum(-1) * weights).sum())
+
     low, high, ratio = math.log(LOWEST), math.log(HIGHEST), (math.sqrt(5) - 1) / 2
     for _ in range(steps):
         left, right = high - ratio * (high - low), low + ratio * (high - low)
-        if loss_at(math.exp(left), answers, weights) < loss_at(math.exp(right), answers, weights):
+        if loss(left) < loss(right):
             high = right
         else:
             low = left
@@ -93,17 +99,20 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=60, help="held-out rows of every training task")
     parser.add_argument("--heldout-rows", type=int, default=250, help="rows of every held-out task")
     parser.add_argument("--logits", help="JSON of answers from an exported graph instead of running the model")
+    parser.add_argument("--save", help="write the answers, so that evaluate.py --logits need not run the model again")
     parser.add_argument("--out", default="runs/temperatures.json")
     args = parser.parse_args()
     folder = data_folder(args.data)
     unseen = heldout_tasks(folder, args.heldout_rows)
     heldout = {task.name for task in unseen}
     if args.logits:
-        answers = [Answer(**raw) for raw in json.loads(Path(args.logits).read_text())]
+        answers = load_answers(args.logits)
     else:
         # train.py skips the first rows of every training task: those are the held-out rows
         examples = [e for task in training_tasks(folder, args.rows) + unseen for e in plain_examples(task)]
         answers = answer_all(load(args.model), Text(base_folder() / "tokenizer.json"), examples)
+    if args.save:
+        save_answers(answers, args.save)
     result = {"temperatures": fit(answers, heldout), "answers": len(answers), "cross_fitted": cross_fitted(answers, heldout)}
     Path(args.out).write_text(json.dumps(result, indent=1) + "\n")
     print(json.dumps(result, indent=1))

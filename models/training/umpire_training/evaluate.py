@@ -92,6 +92,14 @@ def answer_all(model: KevModel, text: Text, examples: list[Example], limits: Lim
     return [answer for group in answers for answer in group]
 
 
+def save_answers(answers: list[Answer], path: str | Path) -> None:
+    Path(path).write_text(json.dumps([vars(answer) for answer in answers]) + "\n")
+
+
+def load_answers(path: str | Path) -> list[Answer]:
+    return [Answer(**raw) for raw in json.loads(Path(path).read_text())]
+
+
 # --- figures ----------------------------------------------------------------------------------------------------
 
 
@@ -211,13 +219,17 @@ def main() -> None:
     parser.add_argument("--temperatures", help="JSON of calibrate.py")
     parser.add_argument("--cosine", action="store_true", help="the untrained baseline instead")
     parser.add_argument("--untrained", action="store_true", help="kev as it starts")
+    parser.add_argument("--logits", help="JSON of answers (calibrate.py --save, or of an exported graph): run nothing")
     parser.add_argument("--out", help="write the table as JSON")
     args = parser.parse_args()
-    base = base_folder()
-    text, started = Text(base / "tokenizer.json"), time.time()
-    examples = [e for task in heldout_tasks(data_folder(args.data), args.limit) for e in plain_examples(task)]
+    base, folder, started = base_folder(), data_folder(args.data), time.time()
+    text, tasks = Text(base / "tokenizer.json"), heldout_tasks(folder, args.limit)
+    examples = [e for task in tasks for e in plain_examples(task)]
     temperatures = json.loads(Path(args.temperatures).read_text())["temperatures"] if args.temperatures else None
-    if args.cosine:
+    if args.logits:
+        names = {task.name for task in tasks}
+        answers = [answer for answer in load_answers(args.logits) if answer.task in names]
+    elif args.cosine:
         answers = Cosine(base, text).answer_all(examples)
     else:
         answers = answer_all(from_minilm(base).eval() if args.untrained else load(args.model), text, examples)
