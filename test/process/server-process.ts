@@ -1,0 +1,107 @@
+// A server as its users run it: a child process, started by the launcher, stopped by signals. What it prints is kept.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+export const LAUNCHER = join(ROOT, 'src', 'launch.js');
+/** Shared by all tests: only the first of them has to optimise the graphs. The cache is keyed by their content. */
+export const GRAPH_CACHE = join(tmpdir(), 'umpire-test-graphs');
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** The environment of a child: ours without settings of a server that somebody runs beside the tests. */
+export function childEnvironment(settings: Environment): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('UMPIRE_'));
+  return { ...Object.fromEntries(inherited), ...settings };
+}
+
+export class ServerProcess {
+  readonly dataDir: string;
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+  /** Emits `news` when something was printed, and at the end. */
+  readonly #news = new EventEmitter();
+  #output = '';
+  #hasEnded = false;
+
+  /** @param settings added to the environment; port, data folder and cache are set already */
+  constructor(settings: Environment = {}) {
+    this.dataDir = mkdtempSync(join(tmpdir(), 'umpire-server-'));
+    const env = childEnvironment({
+      UMPIRE_PORT: '0',
+      UMPIRE_DATA_DIR: this.dataDir,
+      UMPIRE_ENGINE_CACHE_DIR: GRAPH_CACHE,
+      ...settings,
+    });
+    this.#child = spawn(process.execPath, [LAUNCHER, 'serve'], {
+      cwd: this.dataDir,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+        this.#news.emit('news');
+      });
+    }
+    this.exited = once(this.#child, 'close').then(([code, signal]) => {
+      this.#hasEnded = true;
+      this.#news.emit('news');
+      return { code, signal } as Exit;
+    });
+  }
+
+  /** Everything printed so far, log and errors together. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** @returns the first match in the output. @throws Error when the process ends without one */
+  async waitFor(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.#output);
+      if (match !== null) return match;
+      if (this.#hasEnded) throw new Error(`The server ended before it printed ${pattern}:\n${this.#output}`);
+      await once(this.#news, 'news');
+    }
+  }
+
+  /** @returns its address, as soon as it listens */
+  async listening(): Promise<string> {
+    return (await this.waitFor(/listens on (http:\/\/[\d.:]+)/))[1] ?? '';
+  }
+
+  /** @returns its address, once the models are loaded */
+  async ready(): Promise<string> {
+    return (await this.waitFor(/ready {3}(http:\/\/[\d.:]+)/))[1] ?? '';
+  }
+
+  initialKey(): string {
+    return readFileSync(join(this.dataDir, 'initial-key'), 'utf8').trim();
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+    this.kill(signal);
+    return await this.exited;
+  }
+
+  /** Ends it whatever it does, and removes its data. */
+  async dispose(): Promise<void> {
+    if (!this.#hasEnded) this.kill('SIGKILL');
+    await this.exited;
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}

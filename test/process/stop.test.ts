@@ -1,0 +1,73 @@
+// How the server ends: with work in flight, while loading, in a hurry. Always in a child process, because a mistake here
+// takes the whole process down.
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { decide, PATIENT, startLongWork, targetOf } from './decisions.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** More than the workers can run at once. */
+const REQUESTS = 6;
+
+let server: ServerProcess;
+
+afterEach(async () => {
+  await server.dispose();
+});
+
+describe('told to stop under load', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s it answers everything it accepted and exits with 0',
+    async (signal) => {
+      server = new ServerProcess({ ...PATIENT, UMPIRE_HTTP_GRACE_PERIOD_MS: '60000' });
+      const { target, replies } = await startLongWork(server, REQUESTS);
+      server.kill(signal);
+      const answered = await Promise.all(replies);
+      expect(answered.map(({ status }) => status)).toEqual(Array(REQUESTS).fill(200));
+      expect(answered.every((reply) => reply.headers.get('connection') === 'close')).toBe(true);
+      for (const reply of answered) expect(await reply.json()).toHaveProperty('answers.department.choice');
+      expect(await server.exited).toEqual({ code: 0, signal: null });
+      await expect(fetch(`${target.address}/healthz`)).rejects.toThrow();
+    },
+  );
+
+  it('cuts connections when the grace period is over, lets running work end, and exits with 1', async () => {
+    server = new ServerProcess({ ...PATIENT, UMPIRE_HTTP_GRACE_PERIOD_MS: '1' });
+    const { replies } = await startLongWork(server, REQUESTS);
+    server.kill('SIGTERM');
+    const outcomes = await Promise.allSettled(replies);
+    expect(outcomes.map(({ status }) => status)).toContain('rejected');
+    expect(await server.exited).toEqual({ code: 1, signal: null });
+    expect(server.output).toContain('the grace period was over');
+  });
+
+  it('and told again, ends at once without a core dump', async () => {
+    server = new ServerProcess(PATIENT);
+    const { replies } = await startLongWork(server, REQUESTS);
+    server.kill('SIGTERM');
+    await server.waitFor(/stopping: finishing what was accepted/);
+    server.kill('SIGTERM');
+    await Promise.allSettled(replies);
+    expect([
+      { code: 1, signal: null },
+      { code: null, signal: 'SIGKILL' },
+    ]).toContainEqual(await server.exited);
+  });
+});
+
+describe('told to stop while it loads its models', () => {
+  it('ends with 0', async () => {
+    server = new ServerProcess();
+    await server.listening();
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+    expect(server.output).not.toContain('fault');
+  });
+});
+
+describe('told to stop when idle', () => {
+  it('ends with 0 though a client keeps its connection', async () => {
+    server = new ServerProcess();
+    const target = await targetOf(server);
+    expect((await decide(target, 10)).status).toBe(200);
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+});
