@@ -3,9 +3,12 @@
 import { createTypeSafeAi } from '@ai-sdk/typesafe-ai';
 import { BadRequestError, choice, noul, score, TypeSafeClient } from '@typesafe-ai/sdk';
 import { experimental_evaluate as evaluate } from 'ai';
+import fc from 'fast-check';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { arbitraryDecision, arbitraryEmbedding, writeRequest } from '../http/arbitrary-requests.ts';
 import { expectDecision } from '../http/expect-decision.ts';
+import { expectRefusal } from '../http/expect-refusal.ts';
 import { ServerProcess } from '../process/server-process.ts';
 
 const KEY = 'ump_contract-test-key';
@@ -115,6 +118,18 @@ describe('decisions', () => {
     }
   });
 
+  it('are valid or refused, whatever is asked', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryDecision, async (request) => {
+        const body = writeRequest(request);
+        const { status, text } = await post('/systemone', body);
+        if (status === 200) expectDecision(body, text);
+        else expectRefusal(status, text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('refuse more tokens than the model takes, and say how many', async () => {
     const long = typesafe.systemOne({ state: 'word '.repeat(8193), questions: { refund } });
     await expect(long).rejects.toMatchObject({
@@ -166,6 +181,16 @@ describe('embeddings', () => {
     expect(vectors[0]).toHaveLength(384);
     expect(vectors[1]).toEqual(vectors[0]);
     expect(vectors[2]).toEqual(vectors[0]);
+  });
+
+  it('are given or refused, whatever is asked', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryEmbedding, async (request) => {
+        const { status, text } = await post('/embeddings', writeRequest(request));
+        if (status !== 200) expectRefusal(status, text);
+      }),
+      { numRuns: 200 },
+    );
   });
 
   it('are cut and normalised again when fewer dimensions are asked for', async () => {
