@@ -2,7 +2,7 @@
 // when is the engine's.
 
 import { Piscina } from 'piscina';
-import { fromErrorRecord } from '../domain/errors.ts';
+import { AppError, fromErrorRecord } from '../domain/errors.ts';
 import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
 import { StartError } from './start-error.ts';
 
@@ -31,6 +31,8 @@ export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn'> {
   readonly workers: number;
   /** A worker died, or its replacement could not load. */
   readonly onFault: (message: string) => void;
+  /** Entry of the workers. Default: worker.ts; tests hand in one that dies on demand. */
+  readonly workerFile?: URL;
 }
 
 /** Small objects live briefly in a worker; a small nursery keeps its memory down. */
@@ -43,7 +45,7 @@ export class WorkerPool implements InferencePool {
   private readonly inFlight = new Set<Promise<unknown>>();
   private readonly onFault: (message: string) => void;
 
-  constructor({ workers, onFault, ...setup }: WorkerPoolOptions) {
+  constructor({ workers, onFault, workerFile = defaultWorkerFile(), ...setup }: WorkerPoolOptions) {
     // The runtime library reports home unless this is in the environment of the process before it is loaded; setting it
     // in a worker is too late. The one place besides config/load.ts that touches process.env, and it only writes.
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
@@ -51,7 +53,7 @@ export class WorkerPool implements InferencePool {
     this.onFault = onFault;
     const workerData: WorkerSetup = { ...setup, turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
     this.pool = new Piscina({
-      filename: workerFile(),
+      filename: workerFile.href,
       minThreads: workers,
       maxThreads: workers,
       concurrentTasksPerWorker: 1,
@@ -70,7 +72,7 @@ export class WorkerPool implements InferencePool {
     const running: Promise<TaskReply> = this.pool.run(task);
     this.inFlight.add(running);
     try {
-      const reply = await running;
+      const reply = await running.catch(toWorkerError);
       if ('error' in reply) throw fromErrorRecord(reply.error);
       return reply.value as ReplyOf[T['kind']];
     } finally {
@@ -125,8 +127,13 @@ function mergeReports(reports: readonly Extract<LoadReport, { kind: 'loaded' }>[
   };
 }
 
+/** A worker that dies takes its task with it. */
+function toWorkerError(cause: unknown): never {
+  throw new AppError('internal_error', 'The worker that ran this died.', { cause });
+}
+
 /** The worker beside this file: TypeScript in the checkout, JavaScript once compiled. */
-function workerFile(): string {
+function defaultWorkerFile(): URL {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new URL(`./worker.${extension}`, import.meta.url).href;
+  return new URL(`./worker.${extension}`, import.meta.url);
 }
