@@ -92,7 +92,7 @@ const http = z.strictObject({
     unit: 'ms',
   }),
   writeTimeoutMs: milliseconds().default(30_000).register(note, {
-    help: 'A client that takes in nothing of a streamed reply for that long is disconnected.',
+    help: 'A client that takes in nothing of its reply for that long is disconnected.',
     unit: 'ms',
   }),
   gracePeriodMs: milliseconds().default(20_000).register(note, {

@@ -35,8 +35,15 @@ function toAppError(error: NodeJS.ErrnoException): AppError {
   return new AppError('invalid_request', 'This is not an HTTP/1.1 request.');
 }
 
-/** While `isDraining` says so each reply ends its connection; at the end only connections owed a reply are waited for. */
-export function manageConnections(app: FastifyInstance, isDraining: () => boolean): void {
+export interface ConnectionRules {
+  /** A client that takes in nothing of its reply for that long is disconnected. */
+  readonly writeTimeoutMs: number;
+  /** While it says so each reply ends its connection. */
+  readonly isDraining: () => boolean;
+}
+
+/** When the server closes, only connections that are owed a reply are waited for. */
+export function manageConnections(app: FastifyInstance, { writeTimeoutMs, isDraining }: ConnectionRules): void {
   const open = new Set<Socket>();
   const owed = new Set<Socket>();
   let isClosing = false;
@@ -61,8 +68,15 @@ export function manageConnections(app: FastifyInstance, isDraining: () => boolea
     });
     done();
   });
-  app.addHook('onSend', (_request, reply, payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (isDraining() && !reply.raw.headersSent) reply.header('connection', 'close');
+    const { socket } = request.raw;
+    if (open.has(socket)) {
+      // Node asks the system whether a write makes progress before it calls this a timeout and destroys the socket.
+      socket.setTimeout(writeTimeoutMs);
+      // Before Node's own listener, which then sets the time that an idle connection is kept.
+      reply.raw.prependOnceListener('finish', () => socket.setTimeout(0));
+    }
     done(null, payload);
   });
   // Node stops its own check for slow clients here: one that never completes its request would hold the server open.

@@ -33,7 +33,7 @@ export interface HttpOptions {
   readonly requestTimeoutMs: number;
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number;
-  /** A client that takes in nothing of a stream for that long is disconnected. */
+  /** A client that takes in nothing of its reply for that long is disconnected. */
   readonly writeTimeoutMs: number;
   /** Origins that browsers may call from; `*` is any, none switches CORS off. */
   readonly corsOrigins: readonly string[];
@@ -71,7 +71,10 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     done();
   });
   observeRequests(app, deps.metrics);
-  manageConnections(app, () => deps.readiness() === 'draining');
+  manageConnections(app, {
+    writeTimeoutMs: deps.options.writeTimeoutMs,
+    isDraining: () => deps.readiness() === 'draining',
+  });
   allowCrossOrigin(app, deps.options.corsOrigins);
 
   await describeApi(app, deps.options.version);

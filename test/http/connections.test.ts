@@ -69,6 +69,24 @@ describe('slow clients', () => {
     expect(reply).toContain('"code":"request_timeout"');
   });
 
+  it('that take in nothing of a long reply are disconnected', async () => {
+    const port = await listen({ writeTimeoutMs: 200 });
+    const vector = Float32Array.from({ length: 384 }, (_, index) => Math.sin(index));
+    server.engine.embed = async ({ inputs }) => ({
+      embeddings: inputs.map(() => vector),
+      inputTokens: inputs.length,
+      timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
+    });
+    const socket = open(port);
+    const [peer] = (await once(server.app.server, 'connection')) as [Socket];
+    const body = JSON.stringify({ model: 'text-embed-mini', input: Array(2048).fill('a') });
+    socket.write(head(body).replace('systemone', 'embeddings') + body);
+    // Nobody reads from the client's socket: what the system does not buffer stays with the server.
+    await once(peer, 'close');
+    const line = server.log.find(({ route }) => route === '/ai/v1/embeddings');
+    expect(line).toMatchObject({ msg: 'request' });
+  });
+
   it('are no reason to interrupt a model that takes its time', async () => {
     const port = await listen(slow);
     const { arrived, release } = holdDecisions();
