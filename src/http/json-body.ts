@@ -1,11 +1,20 @@
 // From the bytes of a body to JSON, with the same rules everywhere: UTF-8, strict grammar, bounded nesting. Two ways:
 // plain objects by the built-in parser, or ordered Maps where names are data.
 
+import type { FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 import { JsonSyntaxError, type JsonValue, MAX_JSON_DEPTH, parseOrderedJson } from './ordered-json.ts';
 
 // A byte order mark is dropped; bytes that are no UTF-8 are refused rather than replaced, for they would be judged as text.
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** An `onRequest` hook. Unpacking would let a few bytes become gigabytes; bodies of this API are small. */
+export async function refuseEncodedBody(request: FastifyRequest): Promise<void> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding.trim().toLowerCase() !== 'identity') {
+    throw new AppError('invalid_request', 'The body must be sent without Content-Encoding.');
+  }
+}
 
 /** @throws AppError `invalid_request` */
 export function parseOrderedBody(body: Buffer): JsonValue {

@@ -11,7 +11,7 @@ import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { answerClientError, manageConnections } from './connections.ts';
 import { allowCrossOrigin } from './cors.ts';
 import { replyWithError } from './error-reply.ts';
-import { parsePlainBody } from './json-body.ts';
+import { parsePlainBody, refuseEncodedBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { requestIdHeaders, requestIdOf } from './request-id.ts';
@@ -92,6 +92,7 @@ async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRout
   api.addHook('onRequest', async (request, reply) => {
     if (request.is404) refuseUnknownRoute(request, reply);
   });
+  api.addHook('onRequest', refuseEncodedBody);
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parsePlainBody(body),

@@ -156,6 +156,27 @@ describe('routes', () => {
   });
 });
 
+describe('bodies', () => {
+  it.each([
+    ['another type', { 'content-type': 'text/plain' }, /Content-Type: application\/json/],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, /Content-Type: application\/json/],
+    ['a type that is none', { 'content-type': 'json' }, /Content-Type: application\/json/],
+    ['a packed body', { 'content-encoding': 'gzip' }, /without Content-Encoding/],
+  ])('400: %s', async (_what, headers, message) => {
+    const { status, json } = await server.post('/ai/v1/systemone', decision, headers);
+    expect([status, json.error.code]).toEqual([400, 'invalid_request']);
+    expect(json.error.message).toMatch(message);
+  });
+
+  it.each([
+    ['application/json; charset=utf-8', 'identity'],
+    ['Application/JSON', 'Identity'],
+  ])('are JSON, called %s', async (type, encoding) => {
+    const headers = { 'content-type': type, 'content-encoding': encoding };
+    expect((await server.post('/ai/v1/systemone', decision, headers)).status).toBe(200);
+  });
+});
+
 describe('the order of checks', () => {
   const oversized = Buffer.alloc(8 * 1024 * 1024 + 1, 0x20);
   const full = new AppError('overloaded', 'Full.', { retryAfterMs: 10 });
