@@ -1,6 +1,7 @@
 // A whole start of the server: what it says, what it writes, what it answers while it loads, and what a start refuses.
 
-import { cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,9 +130,15 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     return folder;
   }
 
+  function listedFiles(model: string): string[] {
+    const sums = readFileSync(join(model, 'SHA256SUMS'), 'utf8').trim().split('\n');
+    return sums.map((line) => line.slice(line.indexOf('  ') + 2));
+  }
+
   async function refusal(settings: Record<string, string>): Promise<string> {
     server = new ServerProcess(settings);
     expect(await server.exited).toEqual({ code: 1, signal: null });
+    await server.dispose();
     return server.output;
   }
 
@@ -147,6 +154,18 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     expect(await refusal({ UMPIRE_MODELS: folder })).toContain(
       `model folder ${folder}: golden.json: checksum mismatch`,
     );
+  });
+
+  it('when a golden answer is not what the model gives', async () => {
+    const folder = brokenModel((model) => {
+      const golden = readFileSync(join(model, 'golden.json'), 'utf8');
+      const { cases } = JSON.parse(golden) as { cases: { embeddings: Record<string, number[]> }[] };
+      for (const { embeddings } of cases) for (const vector of Object.values(embeddings)) vector.reverse();
+      writeFileSync(join(model, 'golden.json'), JSON.stringify({ format: 1, cases }));
+      const sums = execFileSync('sha256sum', listedFiles(model), { cwd: model });
+      writeFileSync(join(model, 'SHA256SUMS'), sums);
+    });
+    expect(await refusal({ UMPIRE_MODELS: folder })).toMatch(new RegExp(`${folder}.*golden`));
   });
 
   it('when there is no model at all', async () => {

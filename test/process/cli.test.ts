@@ -1,0 +1,208 @@
+// The command line as typed: commands, their output, their exit codes.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Target, targetOf } from './decisions.ts';
+import { type CommandSurroundings, runUmpire } from './run-umpire.ts';
+import { GRAPH_CACHE, ROOT, ServerProcess } from './server-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'umpire-cli-'));
+const LETTER = 'I was charged twice for my subscription this month and would like my money back.';
+const CHOICE = ['--choice', 'Which team should handle this?', 'billing=payments, refunds', 'technical=bugs, outages'];
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function umpire(args: readonly string[], around: Partial<CommandSurroundings> = {}) {
+  return runUmpire(args, { cwd: folder, ...around });
+}
+
+describe('the command line', () => {
+  it.each([[[]], [['--help']], [['help']]])('shows its commands for %o', async (args) => {
+    const { code, out } = await umpire(args);
+    expect(code).toBe(0);
+    for (const name of ['serve', 'keys create', 'keys list', 'keys revoke', 'models list', 'models verify', 'decide']) {
+      expect(out).toMatch(new RegExp(`^ {2}${name} +[A-Z]`, 'm'));
+    }
+  });
+
+  it('shows the settings of the server', async () => {
+    const { code, out } = await umpire(['serve', '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain('--engine-queue-deadline-ms …');
+    expect(out).not.toContain('--api-key');
+  });
+
+  it.each([
+    [['nonsense'], 'There is no command "nonsense"'],
+    [['keys'], 'There is no command "keys"'],
+    [['keys', 'create', '--nam', 'x'], "Unknown option '--nam'"],
+    [['keys', 'create'], '--name is needed'],
+    [['keys', 'create', '--name', 'x', '--expires', 'soon'], '--expires takes'],
+    [['keys', 'create', '--name', 'x', '--expires', '2001-01-01'], '--expires must lie in the future'],
+    [['keys', 'create', '--name', 'a\nb'], 'control characters'],
+    [['keys', 'revoke'], 'keys revoke takes one id'],
+    [['serve', 'now'], 'serve takes no "now"'],
+    [['decide', 'letter.txt'], 'Ask something'],
+    [['decide', 'no-such-file', ...CHOICE], 'no-such-file cannot be read: ENOENT'],
+    [['decide', '--questions', 'q.json', ...CHOICE], 'not both'],
+  ])('answers %o with exit code 2 and help', async (args, told) => {
+    const { code, out, error } = await umpire(args);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(error).toContain(told);
+    expect(error).toContain('Usage: umpire');
+  });
+
+  it('tells faults of the configuration without a stack', async () => {
+    const { code, error } = await umpire(['serve', '--print-config', '--port', '99999']);
+    expect(code).toBe(1);
+    expect(error).toMatch(/^umpire: The configuration has a fault:\n {2}- port \(flag --port\): [^\n]*\n$/);
+  });
+
+  it('prints the configuration with origins and without secrets', async () => {
+    const env = { UMPIRE_API_KEY: 'not-to-be-printed-ever', UMPIRE_HOST: '0.0.0.0' };
+    const { code, out } = await umpire(['serve', '--print-config', '--port', '9', '--http-metrics-require-key'], {
+      env,
+    });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^port = 9 +\(flag --port\)$/m);
+    expect(out).toMatch(/^host = "0\.0\.0\.0" +\(environment UMPIRE_HOST\)$/m);
+    expect(out).toMatch(/^http\.metricsRequireKey = true +\(flag /m);
+    expect(out).not.toContain('not-to-be-printed-ever');
+  });
+});
+
+describe('umpire models', () => {
+  it('list shows ids, types, folders and digests', async () => {
+    const { code, out } = await umpire(['models', 'list']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^kev +decision +\/.*\/models\/kev +sha256:[0-9a-f]{64}$/m);
+    expect(out).toMatch(/^text-embed-mini +embedding +/m);
+  });
+
+  it('verify runs the golden answers of a folder', async () => {
+    const model = join(ROOT, 'models', 'text-embed-mini');
+    const { code, out } = await umpire(['models', 'verify', model]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {2}text-embed-mini {2}sha256:[0-9a-f]{64} {2}on cpu {2}/);
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  it('verify refuses what is no model folder', async () => {
+    const { code, error } = await umpire(['models', 'verify', folder]);
+    expect(code).toBe(1);
+    expect(error).toBe(`umpire: model folder ${folder}: SHA256SUMS: the file is missing\n`);
+  });
+});
+
+describe('umpire decide in its own process', () => {
+  it('answers with bars, and leaves no data folder behind', async () => {
+    const env = { UMPIRE_ENGINE_CACHE_DIR: GRAPH_CACHE };
+    const { code, out, error } = await umpire(['decide', ...CHOICE], { input: LETTER, env });
+    expect(error).toBe('');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Which team should handle this\?\n {2}billing +█+.* +\d+\.\d %$/m);
+    expect(out).toMatch(/→ billing, confidence [01]\.\d\d/);
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+});
+
+describe('beside a running server', () => {
+  let server: ServerProcess;
+  let target: Target;
+  const shared = () => ({ env: { UMPIRE_DATA_DIR: server.dataDir } });
+  const client = (key = target.key) => ({ env: { UMPIRE_URL: target.address, UMPIRE_API_KEY: key } });
+
+  beforeAll(async () => {
+    server = new ServerProcess();
+    target = await targetOf(server);
+  });
+
+  afterAll(() => server.dispose());
+
+  const statusWith = async (key: string): Promise<number> =>
+    (await fetch(`${target.address}/ai/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+  it('a created key works at once, is listed without its secret, and stops within seconds of its revocation', async () => {
+    const args = ['keys', 'create', '--name', 'a shop', '--models', 'kev', '--expires', '30d', '--json'];
+    const created = await umpire(args, shared());
+    expect(created.code).toBe(0);
+    const { id, key, models, expires_at } = JSON.parse(created.out);
+    expect(models).toEqual(['kev']);
+    expect(Date.parse(expires_at) - Date.now()).toBeGreaterThan(29 * 86_400_000);
+    expect(await statusWith(key)).toBe(200);
+
+    const listed = await umpire(['keys', 'list'], shared());
+    expect(listed.out).toMatch(new RegExp(`^${id} +${key.slice(0, 8)}… +a shop +kev +`, 'm'));
+    expect(listed.out).toMatch(/^key_\w+ +ump_.{4}… +initial +all +/m);
+    expect(listed.out).not.toContain(key);
+
+    expect((await umpire(['keys', 'revoke', id], shared())).code).toBe(0);
+    const deadlineMs = Date.now() + 5000;
+    while ((await statusWith(key)) === 200) expect(Date.now()).toBeLessThan(deadlineMs);
+    expect(await statusWith(key)).toBe(401);
+    expect((await umpire(['keys', 'list', '--json'], shared())).out).toMatch(/"revoked_at":"\d{4}-/);
+    expect((await umpire(['keys', 'revoke', 'key_unknown'], shared())).code).toBe(1);
+  });
+
+  it('decide asks it, with every type of question and names that are any text', async () => {
+    writeFileSync(join(folder, 'letter.txt'), LETTER);
+    const questions = ['--noul', 'Is money asked for?', '--score', 'How angry?', 'calm', 'cross', 'furious'];
+    const options = ['--choice', 'Which?', '10=payments', '__proto__=bugs', 'constructor'];
+    const { code, out, error } = await umpire(['decide', 'letter.txt', ...questions, ...options], client());
+    expect(error).toBe('');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ {2}yes +.*%\n {2}no +.*%$/m);
+    expect(out).toMatch(/→ \d\.\d\d of 2, confidence/);
+    expect(out).toMatch(/^ {2}10 +/m);
+    expect(out).toMatch(/^ {2}__proto__ +/m);
+    expect(out).toMatch(/^\d+ input tokens$/m);
+  });
+
+  it('decide takes questions from a file and gives the reply as JSON', async () => {
+    const questions = {
+      team: { type: 'choice', instructions: 'Which team?', criteria: { billing: null, technical: null } },
+    };
+    writeFileSync(join(folder, 'questions.json'), JSON.stringify(questions));
+    const args = [
+      'decide',
+      '--text',
+      LETTER,
+      '--questions',
+      'questions.json',
+      '--json',
+      '--url',
+      `${target.address}/ai/v1/`,
+    ];
+    const { code, out } = await umpire(args, { env: { UMPIRE_API_KEY: target.key } });
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      model: 'kev',
+      answers: { team: { type: 'choice' } },
+      usage: { output_tokens: 0 },
+    });
+  });
+
+  it("decide says what the server says, in the server's words, and exits with 1", async () => {
+    const wrongKey = await umpire(['decide', ...CHOICE], { ...client('wrong'), input: LETTER });
+    expect(wrongKey).toMatchObject({
+      code: 1,
+      out: '',
+      error: 'umpire: The API key is not valid. (invalid_api_key)\n',
+    });
+    const wrongModel = await umpire(['decide', '--model', 'text-embed-mini', ...CHOICE], {
+      ...client(),
+      input: LETTER,
+    });
+    expect(wrongModel.code).toBe(1);
+    expect(wrongModel.error).toContain('(model_type_mismatch)');
+  });
+
+  it('decide says when nobody answers', async () => {
+    const gone = await umpire(['decide', '--url', 'http://127.0.0.1:1', ...CHOICE], { input: LETTER });
+    expect(gone.code).toBe(1);
+    expect(gone.error).toMatch(/^umpire: No answer from the server/);
+  });
+});
