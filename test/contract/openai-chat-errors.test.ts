@@ -34,7 +34,13 @@ describe('every error as the openai package sees it', () => {
       { status: 502, code: 'upstream_error' },
     ],
     ['no JSON', replyJson('<html>'), {}, InternalServerError, { status: 502, code: 'upstream_error' }],
-    ['an upstream that is slow', answerNothing, slow(), InternalServerError, { status: 504, code: 'upstream_timeout' }],
+    [
+      'an upstream that is slow',
+      answerNothing,
+      { upstream: timeouts({ totalMs: 100, firstByteMs: 100 }) },
+      InternalServerError,
+      { status: 504, code: 'upstream_timeout' },
+    ],
     [
       'a limit of the upstream',
       refuse(429, {}, { 'retry-after': '7' }),
@@ -90,8 +96,8 @@ describe('every error as the openai package sees it', () => {
       'upstream_error',
     ],
     ['with a broken chunk', streamChunks([HELLO_CHUNKS[1], '{']), {}, 'upstream_error'],
-    ['fallen silent', stallAfter([HELLO_CHUNKS[1]]), slow(), 'upstream_timeout'],
-    ['without a first byte', stallAfter([]), slow(), 'upstream_timeout'],
+    ['fallen silent', stallAfter([HELLO_CHUNKS[1]]), { upstream: timeouts({ idleMs: 100 }) }, 'upstream_timeout'],
+    ['without a first byte', stallAfter([]), { upstream: timeouts({ firstByteMs: 1000 }) }, 'upstream_timeout'],
   ])('a stream %s ends with an error event', async (_name, answer, setup, code) => {
     const { client, server } = await startChat(answer, setup);
     const stream = await client.chat.completions.create({ ...ASK, stream: true });
@@ -140,7 +146,3 @@ describe('every error as the openai package sees it', () => {
     expect(double.requests).toHaveLength(0);
   });
 });
-
-function slow(): ChatSetup {
-  return { upstream: timeouts({ totalMs: 100, firstByteMs: 100, idleMs: 100 }) };
-}

@@ -109,7 +109,7 @@ describe('a server that stops', () => {
     expect(await collect(stream)).toHaveLength(HELLO_CHUNKS.length + 1);
     const startMs = performance.now();
     await closing;
-    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(performance.now() - startMs).toBeLessThan(4000);
     expect(double.runningReplies).toBe(0);
   });
 });
