@@ -26,6 +26,9 @@ export interface OptimizedOutput {
   readonly weightsName: string;
 }
 
+// What the library has to say comes as errors; its own lines on stderr would say it twice, in its own words.
+env.logLevel = 'fatal';
+
 export const LIBRARY_VERSION = env.versions.node ?? env.versions.common;
 
 const KERNEL_ALIGNMENT_BYTES = 64;
