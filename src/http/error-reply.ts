@@ -67,7 +67,7 @@ export function replyWithError(thrown: unknown, request: FastifyRequest, reply: 
   const error = recordError(thrown, request);
   // The framework ends the connection after a bad body. A client that is still sending would see a reset instead of
   // this reply; Node reads and drops the rest, within the time that a request may take.
-  reply.removeHeader('connection');
+  if (reply.hasHeader('connection')) reply.removeHeader('connection');
   return reply.code(STATUS_OF_CODE[error.code]).headers(errorHeaders(error)).send(errorBody(error));
 }
 

@@ -133,6 +133,17 @@ describe('large bodies', () => {
     expect([reply.status, await reply.json()]).toMatchObject([413, { error: { code: 'request_too_large' } }]);
   });
 
+  it('and bad ones leave the connection open for the next request', async () => {
+    const socket = open(await listen());
+    const healthz = 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    socket.write(
+      `${head('{')}{${head(' '.repeat(9_000_000))}${' '.repeat(9_000_000)}GET /no HTTP/1.1\r\nhost: x\r\n\r\n${healthz}`,
+    );
+    const replies = await text(socket);
+    expect(replies.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+    expect(replies).toMatch(/404 Not Found[^{]*connection: keep-alive/i);
+  });
+
   it('without a key get 401 and are not read', async () => {
     const port = await listen();
     const reply = await fetch(`http://127.0.0.1:${port}/ai/v1/systemone`, {
