@@ -1,7 +1,6 @@
 // HttpChatUpstream against a real HTTP server: whole completions, refusals, limits, connections.
 
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import { answerHello, answerNothing, completion, refuse, replyJson } from './upstream-answers.ts';
@@ -185,6 +184,21 @@ describe('a connection', () => {
     expect(error.message).not.toMatch(/127|\d{4}/);
   });
 
+  it('that does not come to stand is upstream_timeout', async () => {
+    const upstream = await startMuteTls({ connectMs: 100 });
+    expect((await failureOf(upstream.complete(ask(), STAYS))).code).toBe('upstream_timeout');
+  });
+
+  it('that does not come to stand is not waited for by a client that leaves', async () => {
+    const upstream = await startMuteTls({ connectMs: 5000 });
+    const client = new AbortController();
+    const call = upstream.complete(ask(), client.signal);
+    client.abort(new Error('left'));
+    const startMs = performance.now();
+    await expect(call).rejects.toThrow('left');
+    expect(performance.now() - startMs).toBeLessThan(2000);
+  });
+
   it('kept alive that the upstream has reset meanwhile is replaced once, unseen', async () => {
     let resets = 0;
     const { double, upstream } = await startUpstream(answerHello);
@@ -214,6 +228,22 @@ describe('a connection', () => {
     expect(double.requests).toHaveLength(2);
   });
 });
+
+/** Takes connections, and never answers the TLS handshake. */
+async function startMuteTls(changes: Parameters<typeof timeouts>[0]): Promise<HttpChatUpstream> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const upstream = new HttpChatUpstream(chatUpstreamOptions(`https://127.0.0.1:${port}/v1`, timeouts(changes)));
+  const sockets: Socket[] = [];
+  server.on('connection', (socket) => sockets.push(socket));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+    await upstream.close();
+  });
+  return upstream;
+}
 
 /** The pool takes a connection back a few turns after the end of its reply. */
 async function connectionIsFree(): Promise<void> {
