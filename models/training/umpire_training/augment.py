@@ -172,10 +172,11 @@ def label_questions(task: Task, row: dict, rng: random.Random) -> list[Labelled]
             question.question.options = [(name, None) for name in names]
         return [question]
     found = [choice_from_labels(task, row, rng)]
-    if rng.random() < 0.35:
+    if rng.random() < 0.2:
         found.append(choice_from_labels(task, row, rng))
-    if rng.random() < 0.35 and (extra := noul_from_choice(task, row, rng)):
-        found.append(extra)
+    for _ in range(rng.choice([0, 1, 1, 2])):  # cheap: the state is read anyway
+        if extra := noul_from_choice(task, row, rng):
+            found.append(extra)
     return found
 
 

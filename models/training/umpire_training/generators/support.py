@@ -159,4 +159,4 @@ def generate(rng: random.Random) -> Example:
         pool.append(yes_no(pick(rng, REFUND_ASKS), refund, rng))
     if urgency in (1.0, 0.0):
         pool.append(yes_no(pick(rng, URGENT_ASKS), urgency == 1.0, rng))
-    return Example(state, rng.sample(pool, rng.randint(2, min(4, len(pool)))))
+    return Example(state, rng.sample(pool, rng.randint(3, len(pool))))
