@@ -228,4 +228,3 @@ export const configSchema = z.strictObject({
 });
 
 export type Config = z.output<typeof configSchema>;
-export type UpstreamConfig = Config['upstreams'][number];

@@ -1,6 +1,6 @@
 // A whole start of the server: what it says, what it writes, what it answers while it loads, and what a start refuses.
 
-import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -162,8 +162,13 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
       const { cases } = JSON.parse(golden) as { cases: { embeddings: Record<string, number[]> }[] };
       for (const { embeddings } of cases) for (const vector of Object.values(embeddings)) vector.reverse();
       writeFileSync(join(model, 'golden.json'), JSON.stringify({ format: 1, cases }));
-      const sums = execFileSync('sha256sum', listedFiles(model), { cwd: model });
-      writeFileSync(join(model, 'SHA256SUMS'), sums);
+      const sums = listedFiles(model).map((name) => {
+        const sum = createHash('sha256')
+          .update(readFileSync(join(model, name)))
+          .digest('hex');
+        return `${sum}  ${name}\n`;
+      });
+      writeFileSync(join(model, 'SHA256SUMS'), sums.join(''));
     });
     expect(await refusal({ UMPIRE_MODELS: folder })).toMatch(new RegExp(`${folder}.*golden`));
   });
