@@ -188,6 +188,12 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     expect(output).toContain('log.level (environment UMPIRE_LOG_LEVEL)');
   });
 
+  it('when an upstream offers a model that is already there, and ends the workers it had begun', async () => {
+    const upstream = { name: 'a', baseUrl: 'http://127.0.0.1:1/v1', models: [{ id: 'text-embed-mini' }] };
+    const output = await refusal({ UMPIRE_MODELS: 'text-embed-mini', UMPIRE_UPSTREAMS: JSON.stringify([upstream]) });
+    expect(output).toBe('umpire: Two models have the id "text-embed-mini".\n');
+  });
+
   it('when its port is taken', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));

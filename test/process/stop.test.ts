@@ -54,6 +54,23 @@ describe('told to stop under load', () => {
   });
 });
 
+describe('a fault nobody expected', () => {
+  it('is logged, what was accepted is answered, and the exit code is 1', async () => {
+    // Thrown where nothing catches it: out of a signal handler that only this test installs.
+    const preload = 'data:text/javascript,process.on("SIGUSR2",()=>{throw/**/new/**/Error("injected")})';
+    server = new ServerProcess({
+      ...PATIENT,
+      UMPIRE_HTTP_GRACE_PERIOD_MS: '60000',
+      NODE_OPTIONS: `--import=${preload}`,
+    });
+    const { replies } = await startLongWork(server, REQUESTS);
+    server.kill('SIGUSR2');
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual(Array(REQUESTS).fill(200));
+    expect(await server.exited).toEqual({ code: 1, signal: null });
+    expect(server.output).toMatch(/"level":"fatal".*"message":"injected".*"unexpected fault, stopping"/);
+  });
+});
+
 describe('told to stop while it loads its models', () => {
   it('ends with 0', async () => {
     server = new ServerProcess();

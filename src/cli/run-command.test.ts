@@ -1,0 +1,182 @@
+// From words to a command, and what a mistake in them is answered with. The program around is a double; test/process has
+// the real one.
+
+import { describe, expect, it } from 'vitest';
+import { ApiKeyService, type ApiKeyServiceOptions } from '../services/api-keys.ts';
+import type { Program, WireReply } from './program.ts';
+import { runCommand } from './run-command.ts';
+
+const NO_SUCH_PLACE = (): never => {
+  throw new Error('The command should not have come this far.');
+};
+
+function program(parts: Partial<Program> = {}) {
+  const said = { out: '', error: '' };
+  const whole: Program = {
+    version: '1.2.3',
+    settingFlags: [
+      { name: 'port', type: 'string', help: 'Port to listen on.' },
+      { name: 'models', type: 'string', help: 'Models to load.' },
+    ],
+    writeOut: (text) => {
+      said.out += text;
+    },
+    writeError: (text) => {
+      said.error += text;
+    },
+    isTerminal: false,
+    readStdin: async () => 'from standard input',
+    clientSettings: { url: undefined, apiKey: undefined },
+    describeConfig: NO_SUCH_PLACE,
+    serve: NO_SUCH_PLACE,
+    withKeys: NO_SUCH_PLACE,
+    listModels: NO_SUCH_PLACE,
+    verifyModels: NO_SUCH_PLACE,
+    startLocalServer: NO_SUCH_PLACE,
+    ...parts,
+  };
+  return { whole, said };
+}
+
+describe('a mistake in the command line', () => {
+  it.each([
+    [['nonsense'], 'There is no command "nonsense"'],
+    [['keys'], 'There is no command "keys"'],
+    [['keys', 'create', '--name'], "Option '--name <value>' argument missing"],
+    [['keys', 'create'], '--name is needed'],
+    [['keys', 'create', '--name', ' '], '--name is needed'],
+    [['keys', 'create', '--name', 'x', '--expires', 'soon'], '--expires takes'],
+    [['keys', 'create', '--name', 'x', '--expires', '2001-01-01'], '--expires must lie in the future'],
+    [['keys', 'create', '--name', 'x', '--models', 'a,,b'], '--models takes model ids'],
+    [['keys', 'create', '--name', 'a\nb'], 'control characters'],
+    [['keys', 'create', 'billing'], 'nothing to do with "billing"'],
+    [['keys', 'revoke'], 'keys revoke takes one id'],
+    [['keys', 'revoke', 'key_a', 'key_b'], 'keys revoke takes one id'],
+    [['models', 'list', 'kev'], 'nothing to do with "kev"'],
+    [['serve', 'now'], 'serve takes no "now"'],
+    [['serve', '--prot', '1'], "Unknown option '--prot'"],
+    [['decide', 'letter.txt'], 'Ask something'],
+    [['decide', 'no-such-file', '--noul', 'x'], 'no-such-file cannot be read: ENOENT'],
+    [['decide', '--questions', 'no-such-file'], 'no-such-file cannot be read: ENOENT'],
+    [['decide', '--questions', 'q.json', '--noul', 'x'], 'not both'],
+    [['decide', 'a', 'b', '--noul', 'x'], 'There can be one document'],
+    [['decide', 'a', '--text', 'b', '--noul', 'x'], 'not both'],
+    [['decide', '--url', 'here', '--noul', 'x'], '--url must be an http or https address'],
+  ])('such as %o is answered with 2 and help', async (args, told) => {
+    const { whole, said } = program();
+    expect(await runCommand(args, whole)).toBe(2);
+    expect(said.out).toBe('');
+    expect(said.error).toContain(told);
+    expect(said.error).toContain('Usage: umpire');
+  });
+});
+
+describe('help', () => {
+  it.each([[[]], [['help']], [['--help']], [['-h']]])('for %o lists the commands', async (args) => {
+    const { whole, said } = program();
+    expect(await runCommand(args, whole)).toBe(0);
+    expect(said.out).toContain('keys create');
+  });
+
+  it('of a command lists its options, and settings where they are its own', async () => {
+    const { whole, said } = program();
+    expect(await runCommand(['serve', '--help'], whole)).toBe(0);
+    expect(said.out).toContain('--port …');
+    expect(await runCommand(['keys', 'create', '-h'], whole)).toBe(0);
+    expect(said.out).toContain('--expires 30d');
+  });
+});
+
+describe('settings', () => {
+  it('on the command line reach the program, but not where an option of the command has the name', async () => {
+    const seen: unknown[] = [];
+    const store: ApiKeyServiceOptions['store'] = {
+      insert: async ({ name, models, expiresAtMs }) => {
+        seen.push({ name, models, expiresAtMs });
+      },
+      findByHash: NO_SUCH_PLACE,
+      list: NO_SUCH_PLACE,
+      revoke: NO_SUCH_PLACE,
+      count: NO_SUCH_PLACE,
+    };
+    const { whole, said } = program({
+      withKeys: async (flags, use) => {
+        seen.push(flags);
+        return await use(new ApiKeyService({ store }));
+      },
+    });
+    expect(await runCommand(['keys', 'create', '--name', ' x ', '--models', 'a, b', '--port', '9'], whole)).toBe(0);
+    expect(seen).toEqual([{ port: '9' }, { name: 'x', models: ['a', 'b'], expiresAtMs: null }]);
+    expect(said.out).toMatch(/^Created key_\w+ \(x\)\. It is shown only now:\n\n {2}ump_\w{38}\n\n$/);
+  });
+});
+
+describe('decide', () => {
+  const reply = { answers: { q1: { type: 'noul', noul: 0.25 } }, usage: { input_tokens: 3 } };
+
+  async function decide(args: readonly string[], answer: WireReply = { status: 200, body: JSON.stringify(reply) }) {
+    const posted: string[] = [];
+    let closed = 0;
+    const { whole, said } = program({
+      startLocalServer: async () => ({
+        post: async (_path, body) => {
+          posted.push(body);
+          return answer;
+        },
+        close: async () => {
+          closed++;
+        },
+      }),
+    });
+    const code = await runCommand(['decide', ...args], whole);
+    expect(closed).toBe(1);
+    return { code, said, body: posted[0] ?? '' };
+  }
+
+  it('sends questions in the order of the flags, options in theirs, names untouched', async () => {
+    const options = ['10=ten', '2', '__proto__=a=b', '='];
+    const { body } = await decide([
+      '--score',
+      'How?',
+      'low',
+      'high',
+      '--choice',
+      'Which?',
+      ...options,
+      '--noul',
+      'Is it?',
+    ]);
+    expect(body).toBe(
+      '{"model":"kev","state":"from standard input","questions":{' +
+        '"q1":{"type":"score","instructions":"How?","criteria":["low","high"]},' +
+        '"q2":{"type":"choice","instructions":"Which?","criteria":{"10":"ten","2":null,"__proto__":"a=b","":""}},' +
+        '"q3":{"type":"noul","instructions":"Is it?"}}}',
+    );
+  });
+
+  it('shows yes and no as bars', async () => {
+    const { code, said } = await decide(['--noul', 'Is it?', 'true=so', '--text', 'a document']);
+    expect(code).toBe(0);
+    expect(said.out).toBe(
+      `Is it?\n  yes  ${'███████▌'.padEnd(30)}   25.0 %\n  no   ${'██████████████████████▌'.padEnd(30)}   75.0 %\n\n3 input tokens\n`,
+    );
+  });
+
+  it('lets no name steer the terminal', async () => {
+    const nasty = {
+      answers: { q1: { type: 'choice', choice: '\u001b[2J', probabilities: { '\u001b[2J': 1 }, confidence: 1 } },
+    };
+    const { said } = await decide(['--choice', 'x', '\u001b[2J'], {
+      status: 200,
+      body: JSON.stringify({ ...nasty, usage: { input_tokens: 1 } }),
+    });
+    expect(said.out).not.toContain('\u001b');
+  });
+
+  it('ends with 1 when the server refuses, in its words', async () => {
+    const refused = { status: 400, body: '{"error":{"message":"Too long.","code":"context_length_exceeded"}}' };
+    const { code, said } = await decide(['--noul', 'x'], refused);
+    expect(code).toBe(1);
+    expect(said).toEqual({ out: '', error: 'umpire: Too long. (context_length_exceeded)\n' });
+  });
+});
