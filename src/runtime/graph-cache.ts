@@ -2,10 +2,11 @@
 // Owns names, integrity and atomic replacement; what an entry holds is session.ts's.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { sumOfFile } from './file-sum.ts';
 
 const LIST_FILE = 'files.json';
 
@@ -68,7 +69,7 @@ function cpuFlags(): string {
 async function seal(folder: string): Promise<void> {
   const sums: Record<string, string> = {};
   for (const name of await readdir(folder)) {
-    sums[name] = await sumOf(join(folder, name));
+    sums[name] = await sumOfFile(join(folder, name));
     await syncPath(join(folder, name));
   }
   const list = join(folder, LIST_FILE);
@@ -82,18 +83,12 @@ async function isIntact(folder: string): Promise<boolean> {
     const sums: unknown = JSON.parse(await readFile(join(folder, LIST_FILE), 'utf8'));
     if (typeof sums !== 'object' || sums === null) return false;
     for (const [name, sum] of Object.entries(sums)) {
-      if ((await sumOf(join(folder, name))) !== sum) return false;
+      if ((await sumOfFile(join(folder, name))) !== sum) return false;
     }
     return true;
   } catch {
     return false;
   }
-}
-
-async function sumOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const part of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(part);
-  return hash.digest('hex');
 }
 
 async function syncPath(path: string): Promise<void> {

@@ -2,9 +2,9 @@
 // opened by the workers alone.
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { sumOfFile } from './file-sum.ts';
 import type { Manifest, ModelFolder } from './manifest.ts';
 import { parseManifest } from './manifest-schema.ts';
 import { StartError } from './start-error.ts';
@@ -55,13 +55,9 @@ function requireListed(folder: string, manifest: Manifest, sums: ReadonlyMap<str
 }
 
 async function verifyFile(folder: string, name: string, expected: string): Promise<void> {
-  const hash = createHash('sha256');
-  try {
-    for await (const part of createReadStream(join(folder, name), { highWaterMark: 1 << 20 })) hash.update(part);
-  } catch (error) {
+  const actual = await sumOfFile(join(folder, name)).catch((error: unknown) => {
     throw broken(folder, name, reasonOf(error));
-  }
-  const actual = hash.digest('hex');
+  });
   if (actual !== expected) {
     throw broken(folder, name, `checksum mismatch: ${SUMS_FILE} says ${expected}, the file has ${actual}`);
   }
