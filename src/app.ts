@@ -77,7 +77,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
-    options: { ...config.http, version: parts.version },
+    options: { ...config.http, ...config.decisions, version: parts.version },
   });
   closers.push(() => server.close());
   const stop = once(async () => {

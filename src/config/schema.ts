@@ -69,6 +69,12 @@ const engine = z.strictObject({
   }),
 });
 
+const decisions = z.strictObject({
+  structuredState: z.boolean().default(false).register(note, {
+    help: 'Whether the `state` of a decision may also be an object or array, which is then read as labelled lines (`customer name: Jane`). Otherwise it is a 400, as the protocol says.',
+  }),
+});
+
 const http = z.strictObject({
   bodyLimitBytes: z
     .int()
@@ -220,6 +226,7 @@ export const configSchema = z.strictObject({
     defaultText: 'every model folder in modelsDir',
   }),
   engine: engine.prefault({}),
+  decisions: decisions.prefault({}),
   http: http.prefault({}),
   log: log.prefault({}),
   upstreams: z.array(upstream).default([]).register(note, {

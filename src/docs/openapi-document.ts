@@ -38,6 +38,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       writeTimeoutMs: 1000,
       corsOrigins: [],
       metricsRequireKey: false,
+      structuredState: false,
     },
   };
 }

@@ -38,6 +38,8 @@ export interface HttpOptions {
   /** Origins that browsers may call from; `*` is any, none switches CORS off. */
   readonly corsOrigins: readonly string[];
   readonly metricsRequireKey: boolean;
+  /** Whether a decision's `state` may be an object or array. */
+  readonly structuredState: boolean;
 }
 
 export interface HttpDeps {
@@ -98,7 +100,7 @@ async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRout
     parsePlainBody(body),
   );
   await api.register(modelsRoutes, deps);
-  await api.register(systemoneRoute, deps);
+  await api.register(systemoneRoute, { ...deps, structuredState: deps.options.structuredState });
   await api.register(embeddingsRoute, deps);
   await api.register(chatCompletionsRoute, { ...deps, writeTimeoutMs: deps.options.writeTimeoutMs });
 }

@@ -37,6 +37,7 @@ const OPTIONS: HttpOptions = {
   writeTimeoutMs: 10_000,
   corsOrigins: [],
   metricsRequireKey: false,
+  structuredState: false,
 };
 
 /** Says the same to everything, and streams nothing. */

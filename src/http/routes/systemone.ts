@@ -9,11 +9,14 @@ import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
 import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
 import { decisionRequestExample, decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
+import { withStateAsText } from '../schemas/structured-state.ts';
 import { sendResult } from '../send-result.ts';
 
 export interface SystemoneDeps {
   readonly decisions: DecideService;
   readonly metrics: TokenCounter;
+  /** Whether `state` may be an object or array, which is then read as labelled lines. */
+  readonly structuredState: boolean;
 }
 
 const schema = operation(
@@ -38,10 +41,11 @@ const schema = operation(
   { body: decisionRequestSchema, response: { 200: decisionReplySchema } },
 );
 
-export async function systemoneRoute(api: FastifyInstance, { decisions, metrics }: SystemoneDeps): Promise<void> {
+export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
+  const { decisions, metrics, structuredState } = deps;
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseOrderedBody(body),
+    structuredState ? withStateAsText(parseOrderedBody(body)) : parseOrderedBody(body),
   );
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const decision = await decisions.decide(toDecisionRequest(request.body), requesterOf(request, reply));
