@@ -57,7 +57,7 @@ describe('told to stop under load', () => {
 describe('a fault nobody expected', () => {
   it('is logged, what was accepted is answered, and the exit code is 1', async () => {
     // Thrown where nothing catches it: out of a signal handler that only this test installs.
-    const preload = 'data:text/javascript,process.on("SIGUSR2",()=>{throw/**/new/**/Error("injected")})';
+    const preload = 'data:text/javascript,process.on(`SIGUSR2`,()=>{throw/**/new/**/Error(`injected`)})';
     server = new ServerProcess({
       ...PATIENT,
       UMPIRE_HTTP_GRACE_PERIOD_MS: '60000',
