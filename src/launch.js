@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const NEEDED_MAJOR = 22;
 const NEEDED_MINOR = 18;
@@ -37,21 +38,28 @@ function runBundled(node) {
 }
 
 /**
- * glibc reads these when a process starts and at no other time. By default it keeps what large, short-lived tensors
- * leave behind: a third of the server's resident memory.
+ * Read when a process starts and at no other time. By default glibc keeps what large, short-lived tensors leave behind,
+ * and every thread compiles the program anew: together a third of the server's resident memory.
  */
-const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '4194304', MALLOC_TRIM_THRESHOLD_: '4194304' };
+const ENVIRONMENT = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '4194304',
+  MALLOC_TRIM_THRESHOLD_: '4194304',
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/umpire', import.meta.url)),
+};
+/** The main thread's objects live briefly; a small nursery keeps its memory down. In MiB. */
+const NURSERY = '--max-semi-space-size=4';
 
-/** Becomes the same process again, once, with the allocator's settings; those of the operator are left alone. */
-function setAllocator() {
-  const isSet = Object.keys(ALLOCATOR).some((name) => process.env[name] !== undefined);
-  if (process.platform !== 'linux' || isSet || typeof process.execve !== 'function') return;
+/** Becomes the same process again, once, with the settings above; those of the operator win. */
+function settle() {
   const { execPath, execArgv, argv, env } = process;
-  process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, ...ALLOCATOR });
+  const isSettled = env.MALLOC_ARENA_MAX !== undefined && env.NODE_COMPILE_CACHE !== undefined;
+  if (process.platform !== 'linux' || isSettled || typeof process.execve !== 'function') return;
+  process.execve(execPath, [execPath, NURSERY, ...execArgv, ...argv.slice(1)], { ...ENVIRONMENT, ...env });
 }
 
 if (isNewEnough()) {
-  setAllocator();
+  settle();
   // The ending of this file's neighbour: .ts in a checkout, .js where the project is compiled.
   const main = existsSync(new URL('main.ts', import.meta.url)) ? './main.ts' : './main.js';
   await import(main);

@@ -9,7 +9,6 @@ import { TextEncoder } from './families/text-encoder.ts';
 import type { DecisionCase, EmbeddingCase, GoldenFile } from './golden.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-check.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
-import { LibraryTokenizer } from './library-tokenizer.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { LoadedModelReport } from './messages.ts';
 import type { GraphSession } from './session.ts';
@@ -51,7 +50,10 @@ export async function loadModel(folder: ModelFolder, settings: OpenerSettings): 
 
 async function readTokenizer(folder: ModelFolder): Promise<Tokenizer> {
   const file = await readJson(folder, 'tokenizer.json');
-  return isBertFile(file) ? new BertTokenizer(file) : new LibraryTokenizer(file as object);
+  if (isBertFile(file)) return new BertTokenizer(file);
+  // Loaded only where a model needs it: some megabytes in every worker.
+  const { LibraryTokenizer } = await import('./library-tokenizer.ts');
+  return new LibraryTokenizer(file as object);
 }
 
 async function openFor(folder: ModelFolder, precision: string, settings: OpenerSettings): Promise<OpenedGraphs> {

@@ -36,7 +36,7 @@ export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn'> {
 }
 
 /** Small objects live briefly in a worker; a small nursery keeps its memory down. */
-const NURSERY_MIB = 16;
+const NURSERY_MIB = 4;
 
 export class WorkerPool implements InferencePool {
   readonly workers: number;
