@@ -29,21 +29,19 @@ const layerRules: IForbiddenRuleType[] = Object.entries(ALLOWED_IMPORTS).map(([l
   to: { path: '^src/', pathNot: [layer, ...allowed].map((name, index) => `^src/${name}${index === 0 ? '/' : ''}`) },
 }));
 
+function onlyIn(file: string, packageName: string, why: string): IForbiddenRuleType {
+  return {
+    name: `${packageName}-only-in-${file.replace(/^.*\//, '')}`,
+    severity: 'error',
+    comment: why,
+    from: { path: '^src/', pathNot: `^src/${file}[.]ts$` },
+    to: { path: `node_modules/${packageName}` },
+  };
+}
+
 const importerRules: IForbiddenRuleType[] = [
-  {
-    name: 'onnxruntime-only-in-session',
-    severity: 'error',
-    comment: 'One file knows the session API and its hazards.',
-    from: { path: '^src/', pathNot: '^src/runtime/session[.]ts$' },
-    to: { path: 'node_modules/onnxruntime-node' },
-  },
-  {
-    name: 'piscina-only-in-worker-pool',
-    severity: 'error',
-    comment: 'The pool must be closed in one place only: with nothing in flight.',
-    from: { path: '^src/', pathNot: '^src/runtime/worker-pool[.]ts$' },
-    to: { path: 'node_modules/piscina' },
-  },
+  onlyIn('runtime/session', 'onnxruntime-node', 'One file knows the session API and its hazards.'),
+  onlyIn('runtime/worker-pool', 'piscina', 'The pool must be closed in one place only: with nothing in flight.'),
   {
     name: 'docs-generator-is-a-leaf',
     severity: 'error',

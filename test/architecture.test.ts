@@ -74,7 +74,7 @@ describe('an injected violation', () => {
     ...LAYERS.map((layer) => [`src/${layer}/injected.ts`, "import '../app.ts';", `layer-${layer}`] as const),
     ['src/services/injected-store.ts', "import '../storage/injected.ts';", 'layer-services'],
     ['src/http/injected-type.ts', "import type { Engine } from '../engine/engine.ts';", 'layer-http'],
-    ['src/runtime/injected-session.ts', "import 'onnxruntime-node';", 'onnxruntime-only-in-session'],
+    ['src/runtime/injected-session.ts', "import 'onnxruntime-node';", 'onnxruntime-node-only-in-session'],
     ['src/engine/injected-pool.ts', "import 'piscina';", 'piscina-only-in-worker-pool'],
     ['src/http/injected-docs.ts', "import '../docs/injected.ts';", 'docs-generator-is-a-leaf'],
     ['src/domain/injected-bench.ts', "import '../../bench/injected.ts';", 'server-without-tests-and-bench'],

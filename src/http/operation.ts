@@ -8,6 +8,15 @@ import { errorBodySchema } from './schemas/error-body.ts';
 
 /** What can happen on any route behind authentication. */
 const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
+/** What can happen on any route that runs a model. */
+const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
+  'context_length_exceeded',
+  'model_type_mismatch',
+  'insufficient_quota',
+  'model_not_allowed',
+  'model_not_found',
+  'overloaded',
+];
 /** What can happen to any request with a body. */
 const ERRORS_OF_EVERY_BODY: readonly ErrorCode[] = ['invalid_request', 'request_timeout', 'request_too_large'];
 
@@ -16,6 +25,7 @@ export interface OperationDocs {
   readonly summary: string;
   readonly description?: string;
   readonly tag: 'Inference' | 'Models' | 'Service';
+  /** Besides those of every route of its kind. */
   readonly errors: readonly ErrorCode[];
   /** Default: it is. */
   readonly needsKey?: boolean;
@@ -74,6 +84,7 @@ function errorsOf(docs: OperationDocs, hasBody: boolean): readonly ErrorCode[] {
   const codes = new Set([
     ...docs.errors,
     ...(docs.needsKey === false ? [] : ERRORS_OF_EVERY_API_ROUTE),
+    ...(docs.tag === 'Inference' ? ERRORS_OF_EVERY_INFERENCE : []),
     ...(hasBody ? ERRORS_OF_EVERY_BODY : []),
   ]);
   return (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) => codes.has(code));

@@ -31,16 +31,7 @@ const schema = operation(
       'With `stream: true`: each event holds a chunk of the format (`chat.completion.chunk`), the last one is',
       '`data: [DONE]`. A failure once the stream has begun is an event that holds the error body; no `[DONE]` follows.',
     ].join(' '),
-    errors: [
-      'context_length_exceeded',
-      'model_type_mismatch',
-      'insufficient_quota',
-      'model_not_allowed',
-      'model_not_found',
-      'upstream_error',
-      'overloaded',
-      'upstream_timeout',
-    ],
+    errors: ['upstream_error', 'upstream_timeout'],
   },
   { body: chatRequestSchema, response: { 200: chatReplySchema } },
 );

@@ -21,14 +21,7 @@ const schema = operation(
     summary: 'Turn texts into vectors',
     tag: 'Inference',
     example: embeddingRequestExample,
-    errors: [
-      'context_length_exceeded',
-      'model_type_mismatch',
-      'insufficient_quota',
-      'model_not_allowed',
-      'model_not_found',
-      'overloaded',
-    ],
+    errors: [],
   },
   { body: embeddingRequestSchema, response: { 200: embeddingReplySchema } },
 );

@@ -29,14 +29,7 @@ const schema = operation(
     ].join(' '),
     tag: 'Inference',
     example: decisionRequestExample,
-    errors: [
-      'context_length_exceeded',
-      'model_type_mismatch',
-      'insufficient_quota',
-      'model_not_allowed',
-      'model_not_found',
-      'overloaded',
-    ],
+    errors: [],
   },
   { body: decisionRequestSchema, response: { 200: decisionReplySchema } },
 );
