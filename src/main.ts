@@ -150,5 +150,7 @@ function reportFailure(error: unknown): number {
   return 1;
 }
 
+// Whoever reads may leave first, as `head` does. That is no fault, and no reason to end a server.
+process.stdout.on('error', () => undefined);
 // By now everything that was opened is closed. Whatever else keeps the event loop busy must not keep a supervisor waiting.
 process.exit(await runCommand(process.argv.slice(2), program).catch(reportFailure));

@@ -70,6 +70,8 @@ class ServerRun {
   async until(stopRequest: StopRequest): Promise<number> {
     const { app, logger } = this.#parts;
     let inTime = false;
+    // Whether it is waited for or not: it may reject before anybody looks, or because the engine is told to stop.
+    app.engine.ready.catch(() => undefined);
     try {
       const keyFile = await this.#writeKeyFile();
       const address = await this.#listen();
@@ -78,8 +80,6 @@ class ServerRun {
       await stopRequest.made;
       logger.info({ reason: stopRequest.reason }, 'stopping: finishing what was accepted');
     } finally {
-      // Rejects when the engine is stopped while it loads; that is no fault of its own.
-      app.engine.ready.catch(() => undefined);
       inTime = await app.stop();
     }
     if (!inTime) logger.warn('stopped: the grace period was over and connections were cut');

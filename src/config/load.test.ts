@@ -210,6 +210,17 @@ describe('names', () => {
   });
 });
 
+describe('the example on the page', () => {
+  it('is a configuration that is accepted', () => {
+    const [, example = ''] = /^```yaml\n(.*?)^```$/ms.exec(renderConfigPage()) ?? [];
+    const { config } = load({ yaml: example, env: { LOCAL_LLM_KEY: 'x' } });
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      upstreams: [{ models: [{ id: 'qwen', reasoning: { usage: 'auto' } }] }],
+    });
+  });
+});
+
 describe('settings of the client', () => {
   it.each([
     [{}, { url: undefined, apiKey: undefined }],
