@@ -157,6 +157,13 @@ describe('faults', () => {
     expect(faultsOf(sources)).toContainEqual(expect.stringContaining(told));
   });
 
+  it('tell what to do about the variables that Kubernetes sets', () => {
+    const env = { UMPIRE_PORT: 'tcp://10.0.0.1:8080', UMPIRE_SERVICE_HOST: '10.0.0.1', UMPIRE_PORT_8080_TCP: 'x' };
+    const faults = faultsOf({ env });
+    expect(faults).toHaveLength(3);
+    expect(faults.filter((fault) => fault.includes('enableServiceLinks: false'))).toHaveLength(2);
+  });
+
   it('never quote a value: it may be a secret', () => {
     const yaml = `apiKey: "${KEY} "\nupstreams:\n  - baseUrl: http://me:${KEY}@a.example/v1\n    name: a\n    models: [{id: m}]\n`;
     expect(faultsOf({ yaml, env: { UMPIRE_PORT: KEY } }).join('\n')).not.toContain(KEY);

@@ -47,6 +47,10 @@ export function readClientSettings(env: Environment = process.env): {
   return { url: env['UMPIRE_URL'] || undefined, apiKey: env['UMPIRE_API_KEY'] || undefined };
 }
 
+/** What Kubernetes sets in every pod beside a service named `umpire`, `UMPIRE_PORT=tcp://…` among them. */
+const SERVICE_LINK = /^UMPIRE_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))/;
+const SERVICE_LINK_ADVICE = ' Kubernetes sets it; `enableServiceLinks: false` in the pod keeps it out.';
+
 /** Variables of ours that are no settings. */
 const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL'];
 
@@ -176,7 +180,7 @@ function unknownVariables(env: Environment, values: Record<string, unknown>): st
   ]);
   return Object.keys(env)
     .filter((name) => name.startsWith('UMPIRE_') && env[name] !== '' && !known.has(name))
-    .map((name) => `${name} in the environment: no such setting.`);
+    .map((name) => `${name} in the environment: no such setting.${SERVICE_LINK.test(name) ? SERVICE_LINK_ADVICE : ''}`);
 }
 
 function crossFaults(config: Config): string[] {
