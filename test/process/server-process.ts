@@ -3,13 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 export const LAUNCHER = join(ROOT, 'src', 'launch.js');
 /** Shared by all tests: only the first of them has to optimise the graphs. The cache is keyed by their content. */
-export const GRAPH_CACHE = join(tmpdir(), 'umpire-test-graphs');
+export const GRAPH_CACHE = join(tmpdir(), `umpire-test-graphs-${userInfo().username}`);
 
 export interface Exit {
   readonly code: number | null;
