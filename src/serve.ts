@@ -129,8 +129,9 @@ class ServerRun {
     const { dataDir } = loaded.config;
     for (const line of describeServer({ models: app.models, device, workers, threadsPerWorker, dataDir }))
       announce(line);
-    announce(`ready   ${address}`);
     if (keyFile !== undefined) announce(`A first API key was written to ${keyFile}`);
+    // Last, for those who wait for it.
+    announce(`ready   ${address}`);
     if (!around.isTerminal || !(await keys.hasNoKeys())) return;
     // Past the log: a key never gets into one.
     const { secret } = await createFirstKey(keys);
