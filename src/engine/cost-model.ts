@@ -33,10 +33,15 @@ export class CostModel {
     this.windowTokens = windowTokens;
   }
 
+  /** Expected tokens of a text. */
+  estimateTokens(characters: number): number {
+    return characters * this.tokensPerCharacter;
+  }
+
   /** Expected time on one worker. */
-  estimateMs(size: WorkSize): number {
-    const state = size.stateCharacters * this.tokensPerCharacter;
-    return this.slowness * this.formulaMs(state, size.questionCharacters * this.tokensPerCharacter);
+  estimateMs({ stateCharacters, questionCharacters }: WorkSize): number {
+    const tokens = this.estimateTokens(stateCharacters);
+    return this.slowness * this.formulaMs(tokens, this.estimateTokens(questionCharacters));
   }
 
   observe({ inputTokens, wallMs, ...size }: Observation): void {

@@ -40,6 +40,14 @@ export class Dispatcher {
     this.clock = clock;
   }
 
+  get workers(): number {
+    return this.pool.workers;
+  }
+
+  get idleWorkers(): number {
+    return this.pool.workers - this.running.size;
+  }
+
   get busyWorkers(): number {
     return this.running.size;
   }
@@ -60,7 +68,8 @@ export class Dispatcher {
   }
 
   /**
-   * Queues a call and runs its parts. Once its first part is dispatched, it runs to its end.
+   * Queues a call and runs its parts. Once its first part is dispatched, it runs to its end; a continuation is neither
+   * refused nor dropped, because its call was dispatched before.
    * @throws AppError `overloaded` when it is refused or its deadline passes, or what a worker said; the signal's reason
    *   when the caller left before dispatch
    */
@@ -68,12 +77,9 @@ export class Dispatcher {
     parts: readonly (CallPart & { readonly task: T })[],
     { keyId, signal, queueClass }: Caller & { readonly queueClass: QueueClass },
   ): Promise<CallResult<ReplyOf[T['kind']]>> {
-    signal.throwIfAborted();
     const call = new Call({ keyId, queueClass, parts, submittedMs: this.clock.nowMs() });
-    const refusal = findRefusal(this.loadFor(call), sum(call.partCostsMs), this.limits);
-    if (refusal !== undefined) throw overloaded(refusal.retryAfterMs);
+    if (queueClass !== 'continuation') this.admit(call, signal);
     this.queue.push(call);
-    this.watch(call, signal);
     this.pump();
     // Every part was a T, and so is every reply.
     return call.finished as Promise<CallResult<ReplyOf[T['kind']]>>;
@@ -96,6 +102,13 @@ export class Dispatcher {
       this.idleWaiters.push(resolve);
       this.wakeIdleWaiters();
     });
+  }
+
+  private admit(call: Call, signal: AbortSignal): void {
+    signal.throwIfAborted();
+    const refusal = findRefusal(this.loadFor(call), sum(call.partCostsMs), this.limits);
+    if (refusal !== undefined) throw overloaded(refusal.retryAfterMs);
+    this.watch(call, signal);
   }
 
   /** Drops the call if its caller leaves, or refuses it if its deadline passes, before its work begins. */

@@ -1,14 +1,14 @@
 // The engine over a pool of workers: jobs to tasks, replies to answers, and the states from loading to drained. Knows
 // nothing of HTTP, keys or money.
 
-import { toAnswer } from '../domain/answer.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Manifest, ModelFolder } from '../runtime/manifest.ts';
-import type { DecideTask, EmbedTask } from '../runtime/messages.ts';
+import type { EmbedTask } from '../runtime/messages.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CostModel } from './cost-model.ts';
+import { Decider } from './decider.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { restorePlaces, splitEmbedInputs } from './embed-parts.ts';
 import type {
@@ -22,7 +22,6 @@ import type {
   EngineStatus,
 } from './engine.ts';
 import { Watchdog } from './watchdog.ts';
-import { sizeOfDecision } from './work-size.ts';
 
 /** About 2,000 tokens: a tenth of a second of one worker at the size of the shipped model. */
 const EMBED_PART_CHARACTERS = 8192;
@@ -63,6 +62,7 @@ export interface PooledEngineOptions {
 interface Model {
   readonly manifest: Manifest;
   readonly costs: CostModel;
+  readonly decider: Decider;
 }
 
 export class PooledEngine implements Engine {
@@ -72,6 +72,7 @@ export class PooledEngine implements Engine {
   private readonly modelsById: ReadonlyMap<string, Model>;
   private readonly dispatcher: Dispatcher;
   private readonly watchdog: Watchdog;
+  private readonly open = new Set<Promise<unknown>>();
   private phase: Exclude<EngineState, 'unresponsive'> = 'loading';
   private device = '';
 
@@ -79,8 +80,8 @@ export class PooledEngine implements Engine {
     const { folders, pool, queue, probe, onEvent, clock = systemClock } = options;
     this.options = options;
     this.models = folders.map(toModelCard);
-    this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest)]));
     const dispatcher = new Dispatcher({ pool, clock, limits: queue });
+    this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, dispatcher)]));
     this.dispatcher = dispatcher;
     this.watchdog = new Watchdog({
       ...probe,
@@ -95,22 +96,14 @@ export class PooledEngine implements Engine {
   }
 
   async decide(job: DecideJob, caller: Caller): Promise<DecideResult> {
-    const { costs } = this.requireModel(job.modelId);
-    const size = sizeOfDecision(job);
-    const task: DecideTask = { kind: 'decide', ...job };
-    const { parts, queueMs } = await this.dispatcher.submit([{ task, costMs: costs.estimateMs(size) }], {
-      ...caller,
-      queueClass: 'decision',
-    });
-    const [part] = parts;
-    if (part === undefined) throw new Error('a decision came back without its only part');
-    const { probabilities, inputTokens, tokenizeMs, inferMs } = part.reply;
-    costs.observe({ ...size, inputTokens, wallMs: part.wallMs });
-    const answers = job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? []));
-    return { answers, inputTokens, timings: { queueMs, tokenizeMs, inferMs } };
+    return this.track(this.requireModel(job.modelId).decider.decide(job, caller));
   }
 
   async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
+    return this.track(this.embedParts(job, caller));
+  }
+
+  private async embedParts(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
     const { costs, manifest } = this.requireModel(job.modelId);
     requireDimensions(job, manifest);
     const embedParts = splitEmbedInputs(job.inputs, EMBED_PART_CHARACTERS);
@@ -149,8 +142,19 @@ export class PooledEngine implements Engine {
   async drain(): Promise<void> {
     this.phase = 'draining';
     this.watchdog.stop();
+    // First the jobs, because one that is shared has moments when nothing of it is queued; then probes.
+    await Promise.allSettled(this.open);
     await this.dispatcher.idle();
     await this.options.pool.close();
+  }
+
+  private async track<T>(job: Promise<T>): Promise<T> {
+    this.open.add(job);
+    try {
+      return await job;
+    } finally {
+      this.open.delete(job);
+    }
   }
 
   private async load(): Promise<void> {
@@ -191,9 +195,10 @@ function requireDimensions({ dimensions }: EmbedJob, manifest: Manifest): void {
   throw new AppError('invalid_request', message, { param: 'dimensions' });
 }
 
-function toModel(manifest: Manifest): Model {
+function toModel(manifest: Manifest, dispatcher: Dispatcher): Model {
   const windowTokens = manifest.family === 'split-encoder' ? manifest.windows.tokens : manifest.limits.input_tokens;
-  return { manifest, costs: new CostModel(windowTokens) };
+  const costs = new CostModel(windowTokens);
+  return { manifest, costs, decider: new Decider(dispatcher, costs, windowTokens) };
 }
 
 function toModelCard({ manifest, digest }: ModelFolder): ModelCard {

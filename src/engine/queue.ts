@@ -1,7 +1,8 @@
-// Who is next: decisions before embeddings, and inside a class the key that has had least of the workers' time. Pure:
+// Who is next: what was begun before what was not, decisions before embeddings, and inside a class the key that has had least of the workers' time. Pure:
 // knows neither clock nor workers. A call is one entry with one or more parts, which are handed out one by one.
 
-export type QueueClass = 'decision' | 'embedding';
+/** `continuation`: the rest of a decision of which the first part is done. */
+export type QueueClass = 'continuation' | 'decision' | 'embedding';
 
 export interface QueueEntry {
   readonly keyId: string;
@@ -29,7 +30,7 @@ interface Waiting<Entry extends QueueEntry> {
   nextPart: number;
 }
 
-const CLASSES: readonly QueueClass[] = ['decision', 'embedding'];
+const CLASSES: readonly QueueClass[] = ['continuation', 'decision', 'embedding'];
 
 export class FairQueue<Entry extends QueueEntry> {
   private readonly lanes = new Map<string, Lane<Entry>>();
@@ -137,8 +138,8 @@ export class FairQueue<Entry extends QueueEntry> {
     const known = this.lanes.get(keyId);
     if (known !== undefined) return known;
     const lane = {
-      waiting: { decision: [], embedding: [] },
-      costMs: { decision: 0, embedding: 0 },
+      waiting: { continuation: [], decision: [], embedding: [] },
+      costMs: { continuation: 0, decision: 0, embedding: 0 },
       virtualMs: this.virtualMs,
     };
     this.lanes.set(keyId, lane);

@@ -10,7 +10,8 @@ export function sizeOfDecision({ state, questions }: DecideJob): WorkSize {
   return { stateCharacters: state.length, questionCharacters };
 }
 
-function countQuestionCharacters(question: Question): number {
+/** UTF-16 code units of instructions and options. */
+export function countQuestionCharacters(question: Question): number {
   const { instructions } = question;
   switch (question.type) {
     case 'choice':

@@ -36,7 +36,36 @@ export interface ProbeTask {
   readonly kind: 'probe';
 }
 
-export type Task = DecideTask | EmbedTask | ProbeTask;
+/** One of several shares of a document's windows, encoded into memory that other workers can read. */
+export interface EncodeTask {
+  readonly kind: 'encode';
+  readonly modelId: string;
+  readonly state: string;
+  /** Only counted. */
+  readonly questions: readonly Question[];
+  /** 0 to `shares` − 1. */
+  readonly share: number;
+  readonly shares: number;
+  /** To be written if it is large enough; nobody reads it at the time. */
+  readonly memory: SharedArrayBuffer | undefined;
+}
+
+export interface EncodedShare {
+  /** Tokens of each window, in order. */
+  readonly windowTokens: readonly number[];
+  /** Keys and values, window by window. */
+  readonly memory: SharedArrayBuffer;
+}
+
+/** Questions about a document of which all shares are encoded. */
+export interface AnswerTask {
+  readonly kind: 'answer';
+  readonly modelId: string;
+  readonly questions: readonly Question[];
+  readonly shares: readonly EncodedShare[];
+}
+
+export type Task = DecideTask | EncodeTask | AnswerTask | EmbedTask | ProbeTask;
 
 interface Timed {
   readonly tokenizeMs: number;
@@ -49,6 +78,17 @@ export interface DecideReply extends Timed {
   readonly inputTokens: number;
 }
 
+export interface EncodeReply extends Timed {
+  readonly share: EncodedShare;
+  /** Of the whole state, and of the questions that were given. */
+  readonly inputTokens: number;
+}
+
+export interface AnswerReply extends Timed {
+  /** `[questions][options]`, in the order of the request. */
+  readonly probabilities: readonly (readonly number[])[];
+}
+
 export interface EmbedReply extends Timed {
   readonly embeddings: readonly (Float32Array | string)[];
   readonly inputTokens: number;
@@ -58,6 +98,8 @@ export type ProbeReply = Record<string, never>;
 
 export interface ReplyOf {
   readonly decide: DecideReply;
+  readonly encode: EncodeReply;
+  readonly answer: AnswerReply;
   readonly embed: EmbedReply;
   readonly probe: ProbeReply;
 }

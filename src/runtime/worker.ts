@@ -71,7 +71,11 @@ async function perform(task: Task, models: ReadonlyMap<string, LoadedModel>): Pr
     return {};
   }
   const family = models.get(task.modelId)?.family;
-  if (task.kind === 'decide' && family instanceof SplitEncoder) return family.decide(task);
-  if (task.kind === 'embed' && family instanceof TextEncoder) return family.embed(task);
+  if (family instanceof SplitEncoder) {
+    if (task.kind === 'decide') return family.decide(task);
+    if (task.kind === 'encode') return family.encodeShare(task);
+    if (task.kind === 'answer') return family.answerShared(task);
+  }
+  if (family instanceof TextEncoder && task.kind === 'embed') return family.embed(task);
   throw new Error(`no model of this worker does ${task.kind} as ${task.modelId}`);
 }

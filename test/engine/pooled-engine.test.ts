@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { EngineEvent } from '../../src/engine/pooled-engine.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { Manifest, ModelFolder } from '../../src/runtime/manifest.ts';
-import type { EmbedTask } from '../../src/runtime/messages.ts';
+import type { AnswerTask, EmbedTask, EncodeTask } from '../../src/runtime/messages.ts';
 import { StartError } from '../../src/runtime/start-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool, settle } from './manual-pool.ts';
@@ -100,6 +100,46 @@ describe('engine', () => {
       inputTokens: 7,
       timings: { queueMs: 0, tokenizeMs: 1, inferMs: 2 },
     });
+  });
+
+  it('shares a large decision between idle workers and puts the answers back in order', async () => {
+    const { engine, pool } = await ready({ workers: 2 });
+    const question = decideJob.questions[0];
+    const questions = ['first', 'the second one', 'third'].map(
+      (instructions) => ({ ...question, instructions }) as const,
+    );
+    const result = engine.decide(
+      { modelId: 'decider', state: 'word '.repeat(1500), questions: [...questions] },
+      caller,
+    );
+    const encodes = pool.started.map(({ task }) => task as EncodeTask);
+    expect(encodes.map(({ kind, share, shares, questions: counted }) => [kind, share, shares, counted.length])).toEqual(
+      [
+        ['encode', 0, 2, 3],
+        ['encode', 1, 2, 0],
+      ],
+    );
+    const drained = engine.drain();
+    const memory = new SharedArrayBuffer(4);
+    const share = { windowTokens: [3], memory };
+    await pool.finish({ share, inputTokens: 17, tokenizeMs: 1, inferMs: 5 });
+    await pool.finish({ share, inputTokens: 9, tokenizeMs: 1, inferMs: 7 });
+    expect(pool.closed).toBe(false);
+    const numbers: Readonly<Record<string, number>> = { first: 0.1, 'the second one': 0.2, third: 0.3 };
+    expect(pool.started).toHaveLength(2);
+    while (pool.started.length > 0) {
+      const task = pool.started[0]?.task as AnswerTask;
+      expect(task.shares).toEqual([share, share]);
+      const probabilities = task.questions.map(({ instructions }) => [0, numbers[instructions] ?? 0]);
+      await pool.finish({ probabilities, tokenizeMs: 1, inferMs: 2 });
+    }
+    expect(await result).toEqual({
+      answers: [0.1, 0.2, 0.3].map((noul) => ({ type: 'noul', noul })),
+      inputTokens: 17,
+      timings: { queueMs: 0, tokenizeMs: 2, inferMs: 9 },
+    });
+    await drained;
+    expect(pool.closed).toBe(true);
   });
 
   it('splits a large embedding call and puts its vectors back in order', async () => {

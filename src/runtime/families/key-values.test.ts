@@ -37,6 +37,13 @@ describe('keys and values', () => {
     expect(only.parts[0]?.length).toBe(0);
   });
 
+  it('in shared memory are copied even when they are the only window', async () => {
+    const memory = new SharedArrayBuffer(16);
+    const parts = [new Float32Array(memory, 0, 2), new Float32Array(memory, 8, 2)];
+    const joined = await new KeyValueBuffers(shape, 8).join(1, series({ tokens: 1, parts, borrowed: true }));
+    expect(joined.parts[0]?.buffer).toBeInstanceOf(ArrayBuffer);
+  });
+
   it('of others are freed once copied, unless they are borrowed', async () => {
     const [owned, borrowed] = [right(), window([[7], [70]], true)];
     await new KeyValueBuffers(shape, 8).join(2, series(owned, borrowed));

@@ -36,8 +36,8 @@ export class KeyValueBuffers {
   async join(totalTokens: number, windows: AsyncIterable<KeyValues>): Promise<KeyValues> {
     let offset = 0;
     for await (const window of windows) {
-      // One window is the whole document: nothing to copy.
-      if (window.tokens === totalTokens) return this.adopt(window);
+      // One window is the whole document: nothing to copy, unless other workers see it, which the library refuses.
+      if (window.tokens === totalTokens && !isShared(window)) return this.adopt(window);
       this.reserve(totalTokens);
       this.copy(window, offset, totalTokens);
       offset += window.tokens;
@@ -83,6 +83,10 @@ export class KeyValueBuffers {
       }
     }
   }
+}
+
+function isShared({ parts }: KeyValues): boolean {
+  return parts[0]?.buffer instanceof SharedArrayBuffer;
 }
 
 /** Frees at once: left to the collector, tens of megabytes a document would pile up. The arrays are empty then. */

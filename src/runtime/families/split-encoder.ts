@@ -1,15 +1,15 @@
 // Family `split-encoder`: a document is encoded once, window by window; every question is answered against its keys and
-// values. The contract is models/README.md. One run per window and per chunk, so that an answer never depends on others.
+// values. The contract is models/README.md. Alone a worker does a whole decision; several may share one, by windows
+// first and by questions then, with the same bits, because every run is the same run.
 
 import { AppError } from '../../domain/errors.ts';
-import type { QuestionType } from '../../domain/question.ts';
+import type { Question } from '../../domain/question.ts';
 import type { BertTokenizer } from '../bert-tokenizer.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
-import type { DecideReply, DecideTask } from '../messages.ts';
-import { floatTensor, floatValues, type GraphSession, int64Tensor, type Tensor } from '../session.ts';
-import { KeyValueBuffers, type KeyValues } from './key-values.ts';
+import type { AnswerReply, AnswerTask, DecideReply, DecideTask, EncodeReply, EncodeTask } from '../messages.ts';
+import type { GraphSession } from '../session.ts';
+import { KeyValueBuffers, type KeyValueShape, type KeyValues } from './key-values.ts';
 import {
-  type Chunk,
   countQuestionTokens,
   cutWindows,
   type PreparedQuestion,
@@ -18,11 +18,12 @@ import {
   type TokenizedQuestion,
   tokenizeQuestion,
 } from './prompt.ts';
-import { OptionPool, restoreOrder, softmax, temperatureOf } from './readout.ts';
+import { restoreOrder, softmax, temperatureOf } from './readout.ts';
+import { readShares, writeShare } from './shared-windows.ts';
+import { SplitGraphs, type Window } from './split-graphs.ts';
 
 /** Documents up to this many tokens reuse one set of buffers; 18 MB in the shape of `kev`. */
 const KEPT_TOKENS = 1024;
-const TYPE_NUMBER: Readonly<Record<QuestionType, number>> = { choice: 0, noul: 1, score: 2 };
 const STATE_SEGMENT = 0;
 const INSTRUCTION_SEGMENT = 1;
 
@@ -35,50 +36,77 @@ export interface SplitEncoderParts {
 }
 
 export class SplitEncoder {
-  private readonly parts: SplitEncoderParts;
+  private readonly manifest: SplitEncoderManifest;
+  private readonly tokenizer: BertTokenizer;
+  private readonly graphs: SplitGraphs;
   private readonly limits: PromptLimits;
+  private readonly shape: KeyValueShape;
   private readonly stateBuffers: KeyValueBuffers;
   private readonly questionBuffers: KeyValueBuffers;
-  /** Of `encode`'s outputs and `answer`'s inputs, in the order of `KeyValues.parts`. */
-  private readonly keyValueNames: readonly string[];
 
-  constructor(parts: SplitEncoderParts) {
-    const { windows, branches, shape } = parts.manifest;
-    this.parts = parts;
+  constructor({ manifest, tokenizer, ...graphs }: SplitEncoderParts) {
+    const { windows, branches, shape } = manifest;
+    this.manifest = manifest;
+    this.tokenizer = tokenizer;
+    this.graphs = new SplitGraphs(shape, graphs);
     this.limits = {
       windowTokens: windows.tokens,
       maxWindowIndex: windows.max_index,
       branchTokens: branches.max_tokens,
       branchScores: branches.max_scores,
     };
-    const layers = Array.from({ length: shape.layers }, (_, layer) => layer);
-    this.keyValueNames = layers.flatMap((layer) => [`key_${layer}`, `value_${layer}`]);
-    const layout = { layers: shape.layers, heads: shape.heads, headSize: shape.head_size };
-    this.stateBuffers = new KeyValueBuffers(layout, KEPT_TOKENS);
+    this.shape = { layers: shape.layers, heads: shape.heads, headSize: shape.head_size };
+    this.stateBuffers = new KeyValueBuffers(this.shape, KEPT_TOKENS);
     // Only questions with more than a window of instructions need a copy of their own: nothing is kept.
-    this.questionBuffers = new KeyValueBuffers(layout, 0);
+    this.questionBuffers = new KeyValueBuffers(this.shape, 0);
   }
 
-  /** @throws AppError context_length_exceeded */
+  /** A whole decision. @throws AppError context_length_exceeded */
   async decide(task: Pick<DecideTask, 'state' | 'questions'>): Promise<DecideReply> {
     const startedMs = performance.now();
-    const stateIds = this.parts.tokenizer.encode(task.state);
-    const questions = task.questions.map((question) => tokenizeQuestion(question, this.parts.tokenizer));
+    const stateIds = this.tokenizer.encode(task.state);
+    const questions = this.tokenizeAll(task.questions);
     const inputTokens = this.checkLimits(stateIds, questions);
     const tokenizedMs = performance.now();
-    try {
-      const state = await this.encodeState(stateIds);
-      const probabilities: number[][] = [];
-      for (const question of questions) probabilities.push(await this.answerQuestion(question, state));
-      const [tokenizeMs, inferMs] = [tokenizedMs - startedMs, performance.now() - tokenizedMs];
-      return { probabilities, inputTokens, tokenizeMs, inferMs };
-    } finally {
-      this.stateBuffers.release();
-    }
+    const windows = this.stateWindows(stateIds);
+    const encoded = this.graphs.encodeWindows(windows);
+    const probabilities = await this.answerAll(questions, encoded, countTokens(windows));
+    return { probabilities, inputTokens, ...timesSince(startedMs, tokenizedMs) };
+  }
+
+  /** One share of a document's windows. @throws AppError context_length_exceeded */
+  async encodeShare(task: Omit<EncodeTask, 'kind' | 'modelId'>): Promise<EncodeReply> {
+    const startedMs = performance.now();
+    const stateIds = this.tokenizer.encode(task.state);
+    const inputTokens = this.checkLimits(stateIds, this.tokenizeAll(task.questions));
+    const tokenizedMs = performance.now();
+    const all = this.stateWindows(stateIds);
+    const [from, to] = [task.share, task.share + 1].map((share) => Math.floor((all.length * share) / task.shares));
+    const windows = all.slice(from, to);
+    const tokens = windows.map(({ ids }) => ids.length);
+    const share = await writeShare(this.graphs.encodeWindows(windows), tokens, {
+      shape: this.shape,
+      memory: task.memory,
+    });
+    return { share, inputTokens, ...timesSince(startedMs, tokenizedMs) };
+  }
+
+  /** Some questions about a document that is encoded already. */
+  async answerShared(task: Omit<AnswerTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
+    const startedMs = performance.now();
+    const questions = this.tokenizeAll(task.questions);
+    const tokenizedMs = performance.now();
+    const stateKeys = task.shares.flatMap(({ windowTokens }) => windowTokens).reduce((sum, tokens) => sum + tokens, 0);
+    const probabilities = await this.answerAll(questions, readShares(task.shares, this.shape), stateKeys);
+    return { probabilities, ...timesSince(startedMs, tokenizedMs) };
+  }
+
+  private tokenizeAll(questions: readonly Question[]): TokenizedQuestion[] {
+    return questions.map((question) => tokenizeQuestion(question, this.tokenizer));
   }
 
   private checkLimits(stateIds: readonly number[], questions: readonly TokenizedQuestion[]): number {
-    const { id, limits } = this.parts.manifest;
+    const { id, limits } = this.manifest;
     const questionTokens = questions.reduce((sum, question) => sum + countQuestionTokens(question), 0);
     if (stateIds.length > limits.state_tokens) {
       throw tooLong(`The state has ${stateIds.length} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
@@ -90,35 +118,35 @@ export class SplitEncoder {
     return stateIds.length + questionTokens;
   }
 
-  private encodeState(ids: readonly number[]): Promise<KeyValues> {
-    const windows = cutWindows(ids, this.parts.tokenizer, this.limits);
-    return this.stateBuffers.join(countTokens(windows), this.encodeAll(windows, STATE_SEGMENT));
+  private stateWindows(ids: readonly number[]): Window[] {
+    return this.numbered(cutWindows(ids, this.tokenizer, this.limits), STATE_SEGMENT);
   }
 
-  /** One run per window, unpadded: dynamic quantization scales by the whole run. */
-  private async *encodeAll(windows: readonly (readonly number[])[], segment: number): AsyncGenerator<KeyValues> {
-    for (const [number, ids] of windows.entries()) {
-      const index = Math.min(number, this.limits.maxWindowIndex);
-      const outputs = await this.parts.encode.run({
-        token_ids: int64Tensor(ids, [1, ids.length]),
-        segment: int64Tensor([segment], [1]),
-        window_index: int64Tensor([index], [1]),
-      });
-      yield {
-        tokens: ids.length,
-        parts: this.keyValueNames.map((name) => floatValues(outputs[name])),
-        borrowed: false,
-      };
+  private numbered(windows: readonly (readonly number[])[], segment: number): Window[] {
+    return windows.map((ids, number) => ({ ids, segment, index: Math.min(number, this.limits.maxWindowIndex) }));
+  }
+
+  /** @returns `[questions][options]`, in the order of the request */
+  private async answerAll(
+    questions: readonly TokenizedQuestion[],
+    windows: AsyncIterable<KeyValues>,
+    stateKeys: number,
+  ): Promise<number[][]> {
+    try {
+      const state = await this.stateBuffers.join(stateKeys, windows);
+      const probabilities: number[][] = [];
+      for (const question of questions) probabilities.push(await this.answerQuestion(question, state));
+      return probabilities;
+    } finally {
+      this.stateBuffers.release();
     }
   }
 
-  /** @returns `[options]`, in the order of the request */
   private async answerQuestion(question: TokenizedQuestion, state: KeyValues): Promise<number[]> {
-    const prepared = prepareQuestion(question, state.tokens, { tokenizer: this.parts.tokenizer, limits: this.limits });
+    const prepared = prepareQuestion(question, state.tokens, { tokenizer: this.tokenizer, limits: this.limits });
     try {
-      const logits = await this.questionLogits(prepared, await this.addInstructions(prepared, state));
-      const { temperatures } = this.parts.manifest;
-      const temperature = temperatureOf(temperatures, prepared.type, prepared.order.length);
+      const logits = await this.graphs.questionLogits(prepared, await this.addInstructions(prepared, state));
+      const temperature = temperatureOf(this.manifest.temperatures, prepared.type, prepared.order.length);
       return restoreOrder(softmax(logits, temperature), prepared.order);
     } finally {
       this.questionBuffers.release();
@@ -128,47 +156,10 @@ export class SplitEncoder {
   /** The state's keys and values, followed by those of instruction slices that did not fit the branch. */
   private async addInstructions({ windows }: PreparedQuestion, state: KeyValues): Promise<KeyValues> {
     if (windows.length === 0) return state;
-    const encoded = this.encodeAll(windows, INSTRUCTION_SEGMENT);
-    return this.questionBuffers.join(state.tokens + countTokens(windows), chain(state, encoded));
+    const numbered = this.numbered(windows, INSTRUCTION_SEGMENT);
+    const encoded = this.graphs.encodeWindows(numbered);
+    return this.questionBuffers.join(state.tokens + countTokens(numbered), chain(state, encoded));
   }
-
-  /** @returns `[options]`, in the model's order */
-  private async questionLogits(question: PreparedQuestion, keyValues: KeyValues): Promise<Float32Array> {
-    const feeds = this.keyValueFeeds(keyValues);
-    const count = question.order.length;
-    const pool = new OptionPool(count);
-    for (const chunk of question.chunks) {
-      const outputs = await this.parts.answer.run({ ...feeds, ...chunkFeeds(chunk) });
-      pool.add(chunk, floatValues(outputs['piece_vectors']));
-    }
-    const vectors = pool.vectors();
-    const outputs = await this.parts.head.run({
-      option_vectors: floatTensor(vectors, [1, count, vectors.length / count]),
-      question_type: int64Tensor([TYPE_NUMBER[question.type]], [1]),
-      levels: int64Tensor(question.levels, [1, count]),
-    });
-    return floatValues(outputs['logits']);
-  }
-
-  private keyValueFeeds({ tokens, parts }: KeyValues): Record<string, Tensor> {
-    const { heads, head_size } = this.parts.manifest.shape;
-    const dims = [1, heads, tokens, head_size];
-    const named = this.keyValueNames.map((name, index) => [name, parts[index] ?? new Float32Array()] as const);
-    return Object.fromEntries(named.map(([name, part]) => [name, floatTensor(part, dims)]));
-  }
-}
-
-function chunkFeeds({ tokenIds, positions, branch, options }: Chunk): Record<string, Tensor> {
-  const dims = [1, tokenIds.length];
-  return {
-    token_ids: int64Tensor(tokenIds, dims),
-    positions: int64Tensor(positions, dims),
-    branch: int64Tensor(branch, dims),
-    pieces: int64Tensor(
-      options.map((_, piece) => piece + 1),
-      [options.length],
-    ),
-  };
 }
 
 async function* chain(first: KeyValues, rest: AsyncIterable<KeyValues>): AsyncGenerator<KeyValues> {
@@ -176,8 +167,12 @@ async function* chain(first: KeyValues, rest: AsyncIterable<KeyValues>): AsyncGe
   yield* rest;
 }
 
-function countTokens(windows: readonly (readonly number[])[]): number {
-  return windows.reduce((sum, window) => sum + window.length, 0);
+function countTokens(windows: readonly Window[]): number {
+  return windows.reduce((sum, { ids }) => sum + ids.length, 0);
+}
+
+function timesSince(startedMs: number, tokenizedMs: number) {
+  return { tokenizeMs: tokenizedMs - startedMs, inferMs: performance.now() - tokenizedMs };
 }
 
 function tooLong(message: string, param: string): AppError {

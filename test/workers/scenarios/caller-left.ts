@@ -1,4 +1,4 @@
-// Five decisions over two workers; the callers of the last two leave while they wait: those two are never run.
+// Five decisions; the first is shared by both workers, the others wait. The callers of the last two leave while they wait: those two are never run.
 
 import { caller, createTinyEngine, longJob } from '../tiny-engine.ts';
 

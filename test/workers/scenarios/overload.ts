@@ -1,4 +1,4 @@
-// Thirty decisions into a queue for four: what was taken is answered, the rest refused with a time to come back.
+// Thirty decisions into a queue for four; the first is shared by both workers. What was taken is answered, the rest refused with a time to come back.
 
 import { AppError } from '../../../src/domain/errors.ts';
 import { caller, createTinyEngine, longJob } from '../tiny-engine.ts';
