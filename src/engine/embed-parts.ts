@@ -13,7 +13,7 @@ export interface EmbedPart {
 const CHARACTERS_PER_TOKEN = 4;
 
 /** UTF-16 code units of an input, or what its token ids stand for. */
-export function countCharacters(input: EmbedInput): number {
+function countCharacters(input: EmbedInput): number {
   return typeof input === 'string' ? input.length : input.length * CHARACTERS_PER_TOKEN;
 }
 

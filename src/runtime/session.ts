@@ -98,7 +98,7 @@ export async function writeOptimizedGraph(
  * the file ends and maps them as they lie, and its float32 kernels crash the process on others.
  * @param graph bytes as latin1; an entry reads `MatMul+<hash>|<offset>;<length>;<hash>;…`
  */
-export function isAligned(graph: string): boolean {
+function isAligned(graph: string): boolean {
   const entries = [...graph.matchAll(/[A-Za-z]\+\d+\|((?:\d+;\d+;\d+;?)+)/g)];
   return entries.every(([, blobs = '']) =>
     (blobs.match(/\d+;\d+;\d+/g) ?? []).every((blob) => Number.parseInt(blob, 10) % KERNEL_ALIGNMENT_BYTES === 0),

@@ -5,9 +5,9 @@ import type { Caller, DecideJob } from '../../src/engine/engine.ts';
 import { createLocalEngine, type LocalEngine, type LocalEngineOptions } from '../../src/engine/local-engine.ts';
 
 export const tinyDecision = fixture('tiny-decision');
-export const tinyEmbedding = fixture('tiny-embedding');
+const tinyEmbedding = fixture('tiny-embedding');
 
-export function fixture(name: string): string {
+function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }
 

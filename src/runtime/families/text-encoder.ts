@@ -71,7 +71,7 @@ export class TextEncoder {
 }
 
 /** The first `dimensions` numbers, normalised again. */
-export function resize(vector: Float32Array, dimensions: number | undefined): Float32Array {
+function resize(vector: Float32Array, dimensions: number | undefined): Float32Array {
   if (dimensions === undefined || dimensions >= vector.length) return vector;
   const head = vector.slice(0, dimensions);
   const norm = Math.sqrt(head.reduce((sum, value) => sum + value * value, 0));
