@@ -2,6 +2,7 @@
 // calls in parts, hung inference.
 
 import { describe, expect, it } from 'vitest';
+import type { Question } from '../../src/domain/question.ts';
 import type { EngineEvent } from '../../src/engine/pooled-engine.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { Manifest, ModelFolder } from '../../src/runtime/manifest.ts';
@@ -40,11 +41,8 @@ const embedder: Manifest = {
 };
 const folders: ModelFolder[] = [decider, embedder].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' }));
 const caller = { keyId: 'key', signal: new AbortController().signal };
-const decideJob = {
-  modelId: 'decider',
-  state: 's',
-  questions: [{ type: 'noul', instructions: 'i', whenFalse: null, whenTrue: null } as const],
-};
+const ask = (instructions: string): Question => ({ type: 'noul', instructions, whenFalse: null, whenTrue: null });
+const decideJob = { modelId: 'decider', state: 's', questions: [ask('i')] };
 
 function setUp({ workers = 1 } = {}) {
   const [pool, clock, events] = [new ManualPool(workers), new ManualClock(), [] as EngineEvent[]];
@@ -104,14 +102,8 @@ describe('engine', () => {
 
   it('shares a large decision between idle workers and puts the answers back in order', async () => {
     const { engine, pool } = await ready({ workers: 2 });
-    const question = decideJob.questions[0];
-    const questions = ['first', 'the second one', 'third'].map(
-      (instructions) => ({ ...question, instructions }) as const,
-    );
-    const result = engine.decide(
-      { modelId: 'decider', state: 'word '.repeat(1500), questions: [...questions] },
-      caller,
-    );
+    const questions = ['first', 'the second one', 'third'].map(ask);
+    const result = engine.decide({ modelId: 'decider', state: 'word '.repeat(1500), questions }, caller);
     const encodes = pool.started.map(({ task }) => task as EncodeTask);
     expect(encodes.map(({ kind, share, shares, questions: counted }) => [kind, share, shares, counted.length])).toEqual(
       [
