@@ -22,6 +22,11 @@ describe('admission', () => {
     expect(findRefusal(load, 10, limits)).toEqual({ reason: 'deadline', retryAfterMs: 600 });
   });
 
+  it('does not refuse on an estimate alone while hardly anything waits', () => {
+    const load = { ...idle, jobs: 1, costMs: 9000, aheadMs: 9000, workerBusyMs: [9000, 9000] };
+    expect(findRefusal(load, 10, { ...limits, maxCostMs: 60_000 })).toBeUndefined();
+  });
+
   it('refuses when too many calls wait', () => {
     expect(findRefusal({ ...idle, jobs: 10, costMs: 10 }, 1, limits)?.reason).toBe('jobs');
   });

@@ -48,7 +48,9 @@ export function findRefusal(load: QueueLoad, costMs: number, limits: AdmissionLi
   if (isFull({ all: load.costMs, key: load.keyCostMs, more: costMs, limit: limits.maxCostMs })) {
     return { reason: 'cost', retryAfterMs };
   }
-  if (expectedWaitMs(load) > limits.deadlineMs) return { reason: 'deadline', retryAfterMs };
+  // An estimate may be wrong: a queue shorter than the workers are many is not refused on its word alone.
+  const isShort = load.jobs < load.workerBusyMs.length;
+  if (!isShort && expectedWaitMs(load) > limits.deadlineMs) return { reason: 'deadline', retryAfterMs };
   return undefined;
 }
 

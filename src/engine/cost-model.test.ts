@@ -37,6 +37,14 @@ describe('cost model', () => {
     expect(model.estimateMs(work)).toBeGreaterThan(115);
   });
 
+  it('is not led astray by a short task that met a hiccup', () => {
+    const model = new CostModel(256);
+    const work = { ...size(1000, 200), inputTokens: 240 };
+    for (let i = 0; i < 20; i++) model.observe({ ...work, wallMs: 60 });
+    model.observe({ ...size(10, 10), inputTokens: 4, wallMs: 60 });
+    expect(model.estimateMs(work)).toBeLessThan(70);
+  });
+
   it('learns how many tokens a text has', () => {
     const model = new CostModel(256);
     const before = model.estimateMs(size(4000, 0));

@@ -17,16 +17,21 @@ export interface Observation extends WorkSize {
 const MS_PER_TOKEN = 0.04;
 const MS_PER_TOKEN_AND_KEY = 0.00012;
 const MS_PER_TASK = 0.5;
-/** Weight of a new observation in the running averages. */
-const LEARNING_RATE = 0.1;
+/** What an older observation still weighs after a newer one. */
+const MEMORY = 0.9;
 const INITIAL_TOKENS_PER_CHARACTER = 0.25;
+
+/** Sums of what was observed, older observations fading: a long task weighs more than a short one that met a hiccup. */
+interface FadingSums {
+  readonly characters: number;
+  readonly tokens: number;
+  readonly formulaMs: number;
+  readonly wallMs: number;
+}
 
 export class CostModel {
   private readonly windowTokens: number;
-  private tokensPerCharacter = INITIAL_TOKENS_PER_CHARACTER;
-  /** Measured time ÷ formula, running average: holds the model's size, the host's speed and its other load. */
-  private slowness = 1;
-  private observations = 0;
+  private sums: FadingSums = { characters: 0, tokens: 0, formulaMs: 0, wallMs: 0 };
 
   /** @param windowTokens longest run that state tokens are part of */
   constructor(windowTokens: number) {
@@ -35,26 +40,31 @@ export class CostModel {
 
   /** Expected tokens of a text. */
   estimateTokens(characters: number): number {
-    return characters * this.tokensPerCharacter;
+    const { characters: seen, tokens } = this.sums;
+    return characters * (seen > 0 ? tokens / seen : INITIAL_TOKENS_PER_CHARACTER);
   }
 
   /** Expected time on one worker. */
   estimateMs({ stateCharacters, questionCharacters }: WorkSize): number {
     const tokens = this.estimateTokens(stateCharacters);
-    return this.slowness * this.formulaMs(tokens, this.estimateTokens(questionCharacters));
+    return this.slowness() * this.formulaMs(tokens, this.estimateTokens(questionCharacters));
   }
 
-  observe({ inputTokens, wallMs, ...size }: Observation): void {
-    const characters = size.stateCharacters + size.questionCharacters;
-    // The first observations count in full, so that warm-up sets the scale.
-    this.observations += 1;
-    const rate = Math.max(LEARNING_RATE, 1 / this.observations);
-    if (characters > 0) {
-      this.tokensPerCharacter += rate * (inputTokens / characters - this.tokensPerCharacter);
-    }
-    const stateTokens = characters > 0 ? (inputTokens * size.stateCharacters) / characters : 0;
-    const formulaMs = this.formulaMs(stateTokens, inputTokens - stateTokens);
-    this.slowness += rate * (wallMs / formulaMs - this.slowness);
+  observe({ inputTokens, wallMs, stateCharacters, questionCharacters }: Observation): void {
+    const characters = stateCharacters + questionCharacters;
+    const stateTokens = characters > 0 ? (inputTokens * stateCharacters) / characters : 0;
+    const { sums } = this;
+    this.sums = {
+      characters: MEMORY * sums.characters + characters,
+      tokens: MEMORY * sums.tokens + inputTokens,
+      formulaMs: MEMORY * sums.formulaMs + this.formulaMs(stateTokens, inputTokens - stateTokens),
+      wallMs: MEMORY * sums.wallMs + wallMs,
+    };
+  }
+
+  /** Measured time ÷ formula: holds the model's size, the host's speed and its other load. */
+  private slowness(): number {
+    return this.sums.formulaMs > 0 ? this.sums.wallMs / this.sums.formulaMs : 1;
   }
 
   /** State tokens attend to their window, question tokens to the whole state. */
