@@ -2,7 +2,7 @@
 // same graphs on the same inputs without a server. Both sides take turns, so that a busy machine disturbs both alike.
 
 import type { BareLoops } from './bare-loop.ts';
-import type { BenchClient } from './client.ts';
+import type { BenchClient, BenchReply } from './client.ts';
 import { runClosedLoop, runPaced } from './load.ts';
 import { type LatencySummary, median, sum, summariseLatencies } from './statistics.ts';
 import { type DecisionSize, type Mix, makeDecision } from './workload.ts';
@@ -12,6 +12,8 @@ export interface LatencyOverhead {
   readonly bareLoop: LatencySummary;
   /** p50 over HTTP minus p50 of the bare loop. */
   readonly p50OverheadMs: number;
+  /** Medians of what the server says of its own time; what is missing to the time over HTTP is HTTP, threads and client. */
+  readonly serverP50Ms: { readonly queue: number; readonly tokenize: number; readonly infer: number };
 }
 
 export interface LatencyOptions {
@@ -25,25 +27,38 @@ export interface LatencyOptions {
 /** One client, one loop, never at the same time. */
 export async function measureLatencyOverhead(options: LatencyOptions): Promise<LatencyOverhead> {
   const { client, loops, size, rounds, samplesPerRound } = options;
-  const httpMs: number[] = [];
+  const replies: BenchReply[] = [];
   const bareMs: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    httpMs.push(...(await timeDecisions(client, size, samplesPerRound)));
+    replies.push(...(await sendDecisions(client, size, samplesPerRound)));
     bareMs.push(...(await loops.runAlone(samplesPerRound)));
   }
-  const [http, bareLoop] = [summariseLatencies(httpMs), summariseLatencies(bareMs)];
-  return { http, bareLoop, p50OverheadMs: http.p50Ms - bareLoop.p50Ms };
+  const http = summariseLatencies(replies.map(({ latencyMs }) => latencyMs));
+  const bareLoop = summariseLatencies(bareMs);
+  const partP50Ms = (part: string): number => median(replies.map((reply) => readTiming(reply, part)));
+  const serverP50Ms = { queue: partP50Ms('queue'), tokenize: partP50Ms('tokenize'), infer: partP50Ms('infer') };
+  return { http, bareLoop, p50OverheadMs: http.p50Ms - bareLoop.p50Ms, serverP50Ms };
 }
 
-/** One after the other. @throws if one is not answered with 200 */
+/** `queue;dur=0.012, tokenize;dur=0.408` */
+function readTiming({ serverTiming }: BenchReply, part: string): number {
+  return Number(new RegExp(`\\b${part};dur=([\\d.]+)`).exec(serverTiming)?.[1]);
+}
+
+/** @returns latencies in milliseconds @throws if one is not answered with 200 */
 export async function timeDecisions(client: BenchClient, size: DecisionSize, count: number): Promise<number[]> {
-  const latenciesMs: number[] = [];
+  return (await sendDecisions(client, size, count)).map(({ latencyMs }) => latencyMs);
+}
+
+/** One after the other. */
+async function sendDecisions(client: BenchClient, size: DecisionSize, count: number): Promise<BenchReply[]> {
+  const replies: BenchReply[] = [];
   for (let index = 0; index < count; index++) {
     const reply = await client.post('/ai/v1/systemone', JSON.stringify(makeDecision(size)));
     if (reply.status !== 200) throw new Error(`A decision was answered with ${reply.status}: ${reply.text}`);
-    latenciesMs.push(reply.latencyMs);
+    replies.push(reply);
   }
-  return latenciesMs;
+  return replies;
 }
 
 export interface ThroughputRatio {
