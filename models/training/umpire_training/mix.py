@@ -28,6 +28,13 @@ class Mix:
         self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
 
     def example(self) -> Example:
+        """`choice_kept` of the choices stay where a state has other questions too: those are cheap and learn slower."""
+        example, kept = self.any_example(), self.config.get("choice_kept", 1.0)
+        others = [q for q in example.questions if q.question.type != "choice" or self.rng.random() < kept]
+        example.questions = others or example.questions
+        return example
+
+    def any_example(self) -> Example:
         rng = self.rng
         if rng.random() < self.config["generated_share"]:
             return generators.generate(rng)

@@ -102,7 +102,7 @@ class Head(nn.Module):
         self.match = nn.Embedding(shape.question_types, shape.heads)
         nn.init.zeros_(self.type_embedding.weight)
         nn.init.zeros_(self.level_embedding.weight)
-        nn.init.normal_(self.outer.weight, std=0.01)
+        nn.init.normal_(self.outer.weight, std=0.05)
         nn.init.zeros_(self.outer.bias)
         with torch.no_grad():
             # choice starts as similarity; for yes/no similarity says nothing; levels are a bit alike what they describe

@@ -132,6 +132,8 @@ class Trainer:
         self.tokens, self.steps, done = 0, 0, 0.0
         if args.resume:
             done = self.restore()
+        elif args.start:
+            self.model.load_state_dict(torch.load(args.start, weights_only=True)["model"])
         self.clock = Progress(args.tokens, args.finish_by, done)
         self.progress = done  # the same in every process: taken over after each step
         folder, rows = data_folder(args.data), self.config
@@ -226,6 +228,7 @@ def main() -> None:
     parser.add_argument("--out", default="runs/kev")
     parser.add_argument("--tokens", type=float, default=20e6)
     parser.add_argument("--finish-by", help="ISO time")
+    parser.add_argument("--start", help="weights to start from, with a schedule of its own")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--fp32", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
