@@ -1,5 +1,6 @@
-// Who is next: what was begun before what was not, decisions before embeddings, and inside a class the key that has had least of the workers' time. Pure:
-// knows neither clock nor workers. A call is one entry with one or more parts, which are handed out one by one.
+// Who is next: what was begun before what was not, decisions before embeddings, and inside a class the key that has had
+// least of the workers' time. Pure: knows neither clock nor workers. A call is one entry with one or more parts, which
+// are handed out one by one.
 
 /** `continuation`: the rest of a decision of which the first part is done. */
 export type QueueClass = 'continuation' | 'decision' | 'embedding';

@@ -1,6 +1,7 @@
 // Loads one model into this thread: graphs, tokenizer, golden check, warm-up. Which models and which device is
 // worker.ts's.
 
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BertTokenizer, isBertFile } from './bert-tokenizer.ts';
@@ -48,12 +49,24 @@ export async function loadModel(folder: ModelFolder, settings: OpenerSettings): 
   return { report, warnings, family, probe };
 }
 
+/** Tokenizers of this thread by content of their file: models may share one, and a vocabulary takes megabytes. */
+const tokenizers = new Map<string, Tokenizer>();
+
 async function readTokenizer(folder: ModelFolder): Promise<Tokenizer> {
-  const file = await readJson(folder, 'tokenizer.json');
-  if (isBertFile(file)) return new BertTokenizer(file);
-  // Loaded only where a model needs it: some megabytes in every worker.
+  const bytes = await readFile(join(folder.path, 'tokenizer.json'));
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const known = tokenizers.get(digest);
+  if (known !== undefined) return known;
+  const file: unknown = JSON.parse(bytes.toString());
+  const tokenizer = isBertFile(file) ? new BertTokenizer(file) : await openLibraryTokenizer(file as object);
+  tokenizers.set(digest, tokenizer);
+  return tokenizer;
+}
+
+/** The library is loaded only where a model needs it: it takes some megabytes in every worker. */
+async function openLibraryTokenizer(file: object): Promise<Tokenizer> {
   const { LibraryTokenizer } = await import('./library-tokenizer.ts');
-  return new LibraryTokenizer(file as object);
+  return new LibraryTokenizer(file);
 }
 
 async function openFor(folder: ModelFolder, precision: string, settings: OpenerSettings): Promise<OpenedGraphs> {

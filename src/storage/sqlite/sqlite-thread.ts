@@ -28,7 +28,12 @@ export class SqliteThread {
   /** @throws StorageError when the file cannot be opened as a database */
   static async open(data: SqliteThreadData): Promise<SqliteThread> {
     // node:sqlite still announces itself as experimental on some of the Node versions we support.
-    const worker = new Worker(WORKER, { workerData: data, execArgv: ['--disable-warning=ExperimentalWarning'] });
+    const worker = new Worker(WORKER, {
+      workerData: data,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      // Rows and statements are small and live briefly.
+      resourceLimits: { maxYoungGenerationSizeMb: 1 },
+    });
     const thread = new SqliteThread(worker);
     const reply = await new Promise<SqliteReply>((resolve, reject) => {
       worker.once('message', resolve);
