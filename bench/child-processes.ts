@@ -16,7 +16,10 @@ const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 60_000;
 
 export interface MemoryUse {
+  /** What the system calls resident: a page that several workers map is counted once for each. */
   readonly residentBytes: number;
+  /** The same with such pages counted once (proportional set size). */
+  readonly distinctBytes: number;
   /** Highest `residentBytes` of the process so far. */
   readonly peakBytes: number;
 }
@@ -25,12 +28,18 @@ export interface MemoryUse {
 function findMemoryUse(pid: number): MemoryUse | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const readKibibytes = (field: string): number =>
-      Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
-    return { residentBytes: readKibibytes('VmRSS') * 1024, peakBytes: readKibibytes('VmHWM') * 1024 };
+    return {
+      residentBytes: readKibibytes(status, 'VmRSS') * 1024,
+      distinctBytes: readKibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024,
+      peakBytes: readKibibytes(status, 'VmHWM') * 1024,
+    };
   } catch {
     return undefined;
   }
+}
+
+function readKibibytes(account: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(account)?.[1]);
 }
 
 /** A port that was free a moment ago: the server takes its port from the configuration. */

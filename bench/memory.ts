@@ -14,6 +14,8 @@ export interface MemoryReport {
   readonly decisions: number;
   /** After decisions of 1 to 512 tokens of state, four at a time. */
   readonly afterDecisionsBytes: number | null;
+  /** The same with pages that several workers map counted once. */
+  readonly afterDecisionsDistinctBytes: number | null;
 }
 
 export interface PeakReport {
@@ -36,7 +38,13 @@ export async function measureMemory(
     client,
     Array.from({ length: decisions }, () => 1 + Math.floor(random() * 512)),
   );
-  return { afterWarmUpBytes, decisions, afterDecisionsBytes: server.memoryUse()?.residentBytes ?? null };
+  const use = server.memoryUse();
+  return {
+    afterWarmUpBytes,
+    decisions,
+    afterDecisionsBytes: use?.residentBytes ?? null,
+    afterDecisionsDistinctBytes: use?.distinctBytes ?? null,
+  };
 }
 
 /** Last of all: what was once taken for a giant document may stay with the process. */

@@ -95,6 +95,7 @@ function listFigures(report: BenchReport): Cell[][] {
     ['  p95', document.p95Ms, 'ms', judge(document.p95Ms, '≤', TARGETS.documentP95Ms)],
     ['memory after warm-up', megabytes(memory.afterWarmUpBytes), 'MB', ''],
     [`  after ${memory.decisions} decisions`, resident, 'MB', judge(resident, '≤', TARGETS.residentBytes / MEGABYTE)],
+    ['  the same, shared pages once', megabytes(memory.afterDecisionsDistinctBytes), 'MB', ''],
     [`  peak with ${peak.stateTokens} tokens, 4 at a time`, megabytes(peak.peakBytes), 'MB', ''],
     ['  after that', megabytes(peak.afterBytes), 'MB', ''],
   ];

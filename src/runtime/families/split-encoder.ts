@@ -22,8 +22,8 @@ import { restoreOrder, softmax, temperatureOf } from './readout.ts';
 import { readShares, writeShare } from './shared-windows.ts';
 import { SplitGraphs, type Window } from './split-graphs.ts';
 
-/** Documents up to this many tokens reuse one set of buffers; 18 MB in the shape of `kev`. */
-const KEPT_TOKENS = 1024;
+/** Documents up to this many tokens reuse one set of buffers; 12 MB in the shape of `kev`. */
+const KEPT_TOKENS = 640;
 const STATE_SEGMENT = 0;
 const INSTRUCTION_SEGMENT = 1;
 
