@@ -33,8 +33,11 @@ export class ServerProcess {
   #output = '';
   #hasEnded = false;
 
-  /** @param settings added to the environment; port, data folder and cache are set already */
-  constructor(settings: Environment = {}) {
+  /**
+   * @param settings added to the environment; port, data folder and cache are set already
+   * @param command what starts the server, from the project's root
+   */
+  constructor(settings: Environment = {}, command: readonly string[] = [process.execPath, LAUNCHER, 'serve']) {
     this.dataDir = mkdtempSync(join(tmpdir(), 'umpire-server-'));
     const env = childEnvironment({
       UMPIRE_PORT: '0',
@@ -42,8 +45,9 @@ export class ServerProcess {
       UMPIRE_ENGINE_CACHE_DIR: GRAPH_CACHE,
       ...settings,
     });
-    this.#child = spawn(process.execPath, [LAUNCHER, 'serve'], {
-      cwd: this.dataDir,
+    const [file = '', ...args] = command;
+    this.#child = spawn(file, args, {
+      cwd: ROOT,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

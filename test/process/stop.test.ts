@@ -30,6 +30,16 @@ describe('told to stop under load', () => {
     },
   );
 
+  it('through npm, the server itself gets the signal', async () => {
+    server = new ServerProcess({}, ['npm', 'start']);
+    const address = await server.listening();
+    await server.waitFor(/ready {3}http/);
+    server.kill('SIGTERM');
+    await server.waitFor(/stopping: finishing what was accepted/);
+    await server.exited;
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+  });
+
   it('cuts connections when the grace period is over, lets running work end, and exits with 1', async () => {
     server = new ServerProcess({ ...PATIENT, UMPIRE_HTTP_GRACE_PERIOD_MS: '1' });
     const { replies } = await startLongWork(server, REQUESTS);
