@@ -108,3 +108,16 @@ def test_set_layer_starts_closed():
 
 def test_readout_puts_back():
     assert readout(torch.tensor([0.0, 10.0, -10.0]), [2, 0, 1]) == pytest.approx([1, 0, 0], abs=1e-3)
+
+
+def test_average_of_base_and_trained(base):
+    from umpire_training.average import average
+    from umpire_training.model import from_minilm
+
+    start, trained = from_minilm(base), from_minilm(base)
+    with torch.no_grad():
+        trained.layers[0].query.bias.add_(1.0)
+        trained.head_module.outer.bias.add_(1.0)
+    mixed = average(trained, start, 0.25)
+    assert torch.allclose(mixed.layers[0].query.bias - start.layers[0].query.bias, torch.tensor(0.75), atol=1e-5)
+    assert torch.allclose(mixed.head_module.outer.bias - start.head_module.outer.bias, torch.tensor(1.0))

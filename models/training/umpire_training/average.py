@@ -1,0 +1,36 @@
+"""Weights between the base model and a trained one: new tasks learned, sentence vectors not forgotten.
+
+    python -m umpire_training.average --model runs/final.pt --share 0.3 --out runs/averaged.pt
+
+`--share` is the base's part of the encoder. What the base does not have (head, projection of pieces) stays as trained.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from .base import base_folder
+from .model import KevModel, from_minilm, load, save
+
+OWN = ("head_module", "piece_projection", "window_indexes")
+
+
+def average(model: KevModel, base: KevModel, share: float) -> KevModel:
+    """Changes and returns `model`."""
+    start = base.state_dict()
+    mixed = {name: value if name.startswith(OWN) else value.lerp(start[name], share) for name, value in model.state_dict().items()}
+    model.load_state_dict(mixed)
+    return model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="runs/final.pt")
+    parser.add_argument("--share", type=float, default=0.3)
+    parser.add_argument("--out", default="runs/averaged.pt")
+    args = parser.parse_args()
+    save(average(load(args.model), from_minilm(base_folder()), args.share), args.out)
+
+
+if __name__ == "__main__":
+    main()
