@@ -1,6 +1,6 @@
-"""Time and memory of the `answer` graph by how its branches attend to the state: the measurement behind `fused_attention`.
+"""Time of `encode`, and time and memory of `answer` by how its branches attend to the state: why it is `fused_attention`.
 
-    python -m umpire_training.time_graphs [--threads 1]
+    python -m umpire_training.time_graphs [--threads 1] [--encode-only]
 
 Random weights in int8; every row is a process of its own, because the runtime's arena never shrinks. Memory is the peak of
 the process over what it held before the first run.
@@ -26,6 +26,7 @@ from .model import Shape
 from .runtime import open_session
 
 SIZES = ((42, 130), (42, 1050), (300, 2070), (512, 4096))  # branch tokens, state keys
+WINDOWS = (32, 128, 256)  # tokens of a window
 TOKENS_PER_PIECE = 6
 CODE_BITS, CODE_STEP = 9, 50.0
 
@@ -111,10 +112,15 @@ def feeds(shape: Shape, branch_tokens: int, state_keys: int) -> dict[str, np.nda
     }
 
 
-def measure(path: Path, branch_tokens: int, state_keys: int, threads: int) -> dict:
-    """Median milliseconds and peak mebibytes of one size, in this process."""
+def window(tokens: int) -> dict[str, np.ndarray]:
+    """Inputs of `encode`."""
+    token_ids = np.random.default_rng(1).integers(1000, 20000, (1, tokens))
+    return {"token_ids": token_ids, "segment": np.array([0]), "window_index": np.array([0])}
+
+
+def measure(path: Path, feed: dict[str, np.ndarray], threads: int) -> dict:
+    """Milliseconds and peak mebibytes of one size, in this process."""
     session = open_session(path, threads)
-    feed = feeds(Shape(), branch_tokens, state_keys)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts from what is held now
     before = peak_mib()
     times, stop = [], time.perf_counter() + 4
@@ -130,25 +136,46 @@ def peak_mib() -> float:
     return int(line.split()[1]) / 1024
 
 
+def in_own_process(graph: Path, sizes: tuple[int, ...], threads: int) -> dict:
+    command = [sys.executable, "-m", "umpire_training.time_graphs", "--threads", str(threads)]
+    command += ["--one", str(graph), *map(str, sizes)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def show_encode(folder: Path, threads: int) -> None:
+    print("| tokens of a window | `encode`, ms, median | ms, least |\n|---|---|---|")
+    for tokens in WINDOWS:
+        row = in_own_process(folder / "encode.int8.onnx", (tokens,), threads)
+        print(f"| {tokens} | {row['ms']:.1f} | {row['least_ms']:.1f} |", flush=True)
+
+
+def show_answer(folder: Path, label: str, threads: int) -> None:
+    for size in SIZES:
+        row = in_own_process(folder / "answer.int8.onnx", size, threads)
+        print(f"| {label} | {size[0]} | {size[1]} | {row['ms']:.1f} | {row['least_ms']:.1f} | {row['mib']:.0f} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)  # graph, branch tokens, state keys
+    parser.add_argument("--encode-only", action="store_true")
+    parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)  # a graph, then one size (encode) or two (answer)
     options = parser.parse_args()
     if options.one:
-        graph, branch_tokens, state_keys = options.one
-        print(json.dumps(measure(Path(graph), int(branch_tokens), int(state_keys), options.threads)))
+        path, *sizes = options.one
+        feed = window(int(sizes[0])) if len(sizes) == 1 else feeds(Shape(), *map(int, sizes))
+        print(json.dumps(measure(Path(path), feed, options.threads)))
         return
-    print("| variant | B | S | ms, median | ms, least | MiB |\n|---|---|---|---|---|---|")
     model = load_model(None)
-    for label, attention in VARIANTS.items():
+    for number, (label, attention) in enumerate(VARIANTS.items()):
         with tempfile.TemporaryDirectory() as folder:
             export(model, Path(folder), "int8", answer={"attention": attention})
-            for size in SIZES:
-                command = [sys.executable, "-m", "umpire_training.time_graphs", "--threads", str(options.threads),
-                           "--one", f"{folder}/answer.int8.onnx", *map(str, size)]  # fmt: skip
-                row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                print(f"| {label} | {size[0]} | {size[1]} | {row['ms']:.1f} | {row['least_ms']:.1f} | {row['mib']:.0f} |", flush=True)
+            if number == 0:
+                show_encode(Path(folder), options.threads)
+                if options.encode_only:
+                    return
+                print("\n| `answer` | B | S | ms, median | ms, least | MiB |\n|---|---|---|---|---|---|")
+            show_answer(Path(folder), label, options.threads)
 
 
 if __name__ == "__main__":
