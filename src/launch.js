@@ -39,7 +39,7 @@ function runBundled(node) {
 
 /**
  * Read when a process starts and at no other time. By default glibc keeps what large, short-lived tensors leave behind,
- * and every thread compiles the program anew: together a third of the server's resident memory.
+ * and every thread compiles the program anew: both cost resident memory.
  */
 const ENVIRONMENT = {
   MALLOC_ARENA_MAX: '2',

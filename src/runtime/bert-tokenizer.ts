@@ -1,5 +1,5 @@
 // BERT's WordPiece, written for this server: the ids of the reference library for every code point (the JavaScript
-// library knows other Unicode tables), in time linear in the text, and about four times as fast.
+// library knows other Unicode tables), in time linear in the text.
 
 import { type BertWordOptions, splitBertWords } from './bert-words.ts';
 import { StartError } from './start-error.ts';
