@@ -1,10 +1,6 @@
-// From piece vectors to option vectors, and from logits to probabilities in the order of the request. Pure.
+// From piece vectors to option vectors, and from the model's order back to the request's. Pure.
 
-import type { QuestionType } from '../../domain/question.ts';
 import type { Chunk } from './prompt.ts';
-
-/** Temperatures of the manifest: by question type, then by number of options (`2`, `3-5`, `6-10`, `11+`). */
-export type Temperatures = Readonly<Partial<Record<QuestionType, Readonly<Record<string, number>>>>>;
 
 /** Means of pieces, weighted by their tokens, gathered chunk by chunk into one vector per option. */
 export class OptionPool {
@@ -36,28 +32,6 @@ export class OptionPool {
     const hidden = this.sums.length / this.options;
     return Float32Array.from(this.sums, (sum, at) => sum / (this.tokens[Math.floor(at / hidden)] ?? 1));
   }
-}
-
-/** The manifest's name for a number of options. */
-export function temperatureBucket(options: number): string {
-  if (options <= 2) return '2';
-  if (options <= 5) return '3-5';
-  return options <= 10 ? '6-10' : '11+';
-}
-
-/** Temperature for a question; a bucket the manifest does not name takes the last one it does. */
-export function temperatureOf(temperatures: Temperatures, type: QuestionType, options: number): number {
-  const buckets = temperatures[type] ?? {};
-  return buckets[temperatureBucket(options)] ?? Object.values(buckets).at(-1) ?? 1;
-}
-
-/** softmax(logits / temperature) in float64. @param logits `[n]`, n ≥ 1 */
-export function softmax(logits: ArrayLike<number>, temperature: number): number[] {
-  const scaled = Array.from(logits, (logit) => logit / temperature);
-  const top = scaled.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const weights = scaled.map((logit) => Math.exp(logit - top));
-  const total = weights.reduce((a, b) => a + b, 0);
-  return weights.map((weight) => weight / total);
 }
 
 /** Values in the model's order, put back in the request's. @param order place in the request of each value */

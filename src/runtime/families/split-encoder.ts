@@ -4,6 +4,7 @@
 
 import { AppError } from '../../domain/errors.ts';
 import type { Question } from '../../domain/question.ts';
+import { softmax, temperatureOf } from '../../domain/temperature.ts';
 import type { BertTokenizer } from '../bert-tokenizer.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
 import type { AnswerReply, AnswerTask, DecideReply, DecideTask, EncodeReply, EncodeTask } from '../messages.ts';
@@ -18,7 +19,7 @@ import {
   type TokenizedQuestion,
   tokenizeQuestion,
 } from './prompt.ts';
-import { restoreOrder, softmax, temperatureOf } from './readout.ts';
+import { restoreOrder } from './readout.ts';
 import { readShares, writeShare } from './shared-windows.ts';
 import { SplitGraphs, type Window } from './split-graphs.ts';
 
