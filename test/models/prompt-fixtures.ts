@@ -1,31 +1,34 @@
 // Requests of all shapes and the rows our code makes of them, for comparison with the training code's own.
-// `node test/models/prompt-fixtures.ts` writes them to test/models/fixtures/prompts.json.
+// `node test/models/prompt-fixtures.ts` writes the fixtures of this repository: some requests whole, of many the SHA-256
+// of their rows. `… --all FILE [--seed N] [--count N]` writes the many, one a line, for umpire_training.parity.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseArgs } from 'node:util';
 import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
 import {
   countQuestionTokens,
   cutWindows,
-  type PromptLimits,
   prepareQuestion,
   tokenizeQuestion,
 } from '../../src/runtime/families/prompt.ts';
-import { type DecisionCase, toQuestion } from '../../src/runtime/golden.ts';
-
-type GoldenQuestion = DecisionCase['questions'][number];
-
-interface Request {
-  readonly limits: PromptLimits;
-  readonly state: string;
-  readonly questions: readonly GoldenQuestion[];
-}
+import { toQuestion } from '../../src/runtime/golden.ts';
+import {
+  type GoldenQuestion,
+  kevLimits as kev,
+  type PromptRequest,
+  randomRequests,
+  tinyLimits as tiny,
+} from './random-requests.ts';
 
 const root = new URL('../../', import.meta.url);
 export const fixtureUrl = new URL('test/models/fixtures/prompts.json', root);
-
-const kev: PromptLimits = { windowTokens: 256, maxWindowIndex: 63, branchTokens: 512, branchScores: 2_097_152 };
-/** So small that everything is cut. */
-const tiny: PromptLimits = { windowTokens: 16, maxWindowIndex: 2, branchTokens: 40, branchScores: 1500 };
+export const sumsUrl = new URL('test/models/fixtures/prompt-sums.json', root);
+const SEED = 20_261_121;
+const COUNT = 440;
+/** Of the random requests, the first so many whose rows are small stand whole in the fixtures. */
+const WHOLE = { requests: 40, characters: 4000 };
 
 const sentence = 'The parcel was damaged in transit and antidisestablishmentarianism did not help, said Grünwald. ';
 const billing: GoldenQuestion = {
@@ -74,7 +77,7 @@ const longQuestion: GoldenQuestion = {
   ],
 };
 
-const requests: readonly Request[] = [
+const chosen: readonly PromptRequest[] = [
   { limits: kev, state: 'I was charged twice.', questions: [billing, yes, urgency] },
   { limits: kev, state: '', questions: [billing, plainYes] },
   { limits: kev, state: sentence.repeat(60), questions: [billing, odd, longQuestion] },
@@ -85,14 +88,36 @@ const requests: readonly Request[] = [
   { limits: { ...tiny, branchScores: 10 }, state: sentence, questions: [billing] },
 ];
 
-/** Requests with everything the model would be fed, in the names of the training code. */
-export function buildPromptFixtures(): unknown[] {
-  const file: unknown = JSON.parse(readFileSync(new URL('models/text-embed-mini/tokenizer.json', root), 'utf8'));
-  const tokenizer = new BertTokenizer(file);
-  return requests.map((request) => ({ ...toGolden(request), prepared: prepare(request, tokenizer) }));
+interface PromptFixture {
+  readonly prepared: unknown;
 }
 
-function toGolden({ limits, state, questions }: Request) {
+const tokenizer = new BertTokenizer(
+  JSON.parse(readFileSync(new URL('models/text-embed-mini/tokenizer.json', root), 'utf8')) as unknown,
+);
+
+/** Requests with everything the model would be fed, in the names of the training code. */
+function toFixtures(requests: readonly PromptRequest[]): PromptFixture[] {
+  return requests.map((request) => ({ ...toGolden(request), prepared: prepare(request) }));
+}
+
+export function randomFixtures(seed = SEED, count = COUNT): PromptFixture[] {
+  return toFixtures(randomRequests(seed, count));
+}
+
+/** Those that stand whole in the repository. */
+export function wholeFixtures(random: readonly PromptFixture[]): PromptFixture[] {
+  const small = random.filter((fixture) => JSON.stringify(fixture).length <= WHOLE.characters);
+  return [...toFixtures(chosen), ...small.slice(0, WHOLE.requests)];
+}
+
+/** SHA-256 of the rows of each, as JSON without spaces. */
+export function sumFixtures(random: readonly PromptFixture[]) {
+  const sums = random.map(({ prepared }) => createHash('sha256').update(JSON.stringify(prepared)).digest('hex'));
+  return { seed: SEED, count: COUNT, sums };
+}
+
+function toGolden({ limits, state, questions }: PromptRequest) {
   return {
     limits: {
       window_tokens: limits.windowTokens,
@@ -105,7 +130,7 @@ function toGolden({ limits, state, questions }: Request) {
   };
 }
 
-function prepare({ limits, state, questions }: Request, tokenizer: BertTokenizer) {
+function prepare({ limits, state, questions }: PromptRequest) {
   const stateIds = tokenizer.encode(state);
   const windows = cutWindows(stateIds, tokenizer, limits);
   const stateKeys = windows.reduce((total, window) => total + window.length, 0);
@@ -125,7 +150,22 @@ function prepare({ limits, state, questions }: Request, tokenizer: BertTokenizer
   return { windows, questions: prepared, input_tokens: inputTokens };
 }
 
-if (import.meta.main) {
-  const lines = buildPromptFixtures().map((fixture) => JSON.stringify(fixture));
+function writeRepositoryFixtures(): void {
+  const random = randomFixtures();
+  const lines = wholeFixtures(random).map((fixture) => JSON.stringify(fixture));
   writeFileSync(fixtureUrl, `[\n${lines.join(',\n')}\n]\n`);
+  writeFileSync(sumsUrl, `${JSON.stringify(sumFixtures(random), null, 1)}\n`);
+}
+
+function writeAll(file: string, seed: number, count: number): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const lines = randomFixtures(seed, count).map((fixture) => JSON.stringify(fixture));
+  writeFileSync(file, `${lines.join('\n')}\n`);
+}
+
+if (import.meta.main) {
+  const options = { all: { type: 'string' }, seed: { type: 'string' }, count: { type: 'string' } } as const;
+  const { values } = parseArgs({ options });
+  if (values.all === undefined) writeRepositoryFixtures();
+  else writeAll(values.all, Number(values.seed ?? SEED), Number(values.count ?? COUNT));
 }

@@ -2,9 +2,15 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { buildPromptFixtures, fixtureUrl } from './prompt-fixtures.ts';
+import { fixtureUrl, randomFixtures, sumFixtures, sumsUrl, wholeFixtures } from './prompt-fixtures.ts';
+
+const read = (url: URL): unknown => JSON.parse(readFileSync(url, 'utf8'));
+const random = randomFixtures();
 
 it('makes the rows that the training code makes', () => {
-  const fixtures: unknown = JSON.parse(readFileSync(fixtureUrl, 'utf8'));
-  expect(JSON.parse(JSON.stringify(buildPromptFixtures()))).toEqual(fixtures);
+  expect(JSON.parse(JSON.stringify(wholeFixtures(random)))).toEqual(read(fixtureUrl));
+});
+
+it('makes the same rows of hundreds of random requests', () => {
+  expect(sumFixtures(random)).toEqual(read(sumsUrl));
 });

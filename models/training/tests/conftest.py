@@ -8,6 +8,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from umpire_training.base import base_folder  # noqa: E402
 from umpire_training.model import KevModel  # noqa: E402
+from umpire_training.prompts import Text  # noqa: E402
+
+TOKENIZER = Path(__file__).resolve().parents[2] / "text-embed-mini/tokenizer.json"
 
 
 @pytest.fixture(scope="session")
@@ -18,10 +21,9 @@ def base():
 
 
 @pytest.fixture(scope="session")
-def text(base):
-    from umpire_training.prompts import Text
-
-    return Text(base / "tokenizer.json")
+def text():
+    """The tokenizer of the shipped models: no download."""
+    return Text(TOKENIZER)
 
 
 @pytest.fixture(scope="session")
