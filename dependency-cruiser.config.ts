@@ -13,7 +13,8 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   engine: ['runtime/', 'domain/'],
   services: ['engine/engine[.]ts$', 'storage/stores[.]ts$', 'upstream/chat-upstream[.]ts$', 'domain/'],
   http: ['services/', 'domain/'],
-  cli: ['services/', 'domain/'],
+  quality: ['domain/'],
+  cli: ['services/', 'quality/', 'domain/'],
 };
 
 export const LAYERS = Object.keys(ALLOWED_IMPORTS);
@@ -105,7 +106,7 @@ export const threadConfiguration: IConfiguration = {
       name: 'main-thread-without-onnxruntime',
       severity: 'error',
       comment: 'session.run() blocks its thread; the worker is loaded by URL, never imported.',
-      from: { path: `${COMPOSITION_FILES}|^src/(cli|http|services|engine|observability|storage|upstream)/` },
+      from: { path: `${COMPOSITION_FILES}|^src/(cli|http|services|engine|observability|quality|storage|upstream)/` },
       to: { path: 'node_modules/onnxruntime-node|^src/runtime/worker[.]ts$', reachable: true },
     },
     {
