@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 from ..tasks import Example
-from . import documents, policies, question_kinds, records, reviews, rubrics, schemas, support, tools, topics, tracking
+from . import documents, policies, question_kinds, records, reviews, rubrics, rules, schemas, support, tools, topics, tracking
 
 GENERATORS = {
     "support": (support.generate, 4), "policies": (policies.generate, 2), "records": (records.generate, 2),
     "tools": (tools.generate, 1), "documents": (documents.generate, 1),
-    "rubrics": (rubrics.generate, 3), "tracking": (tracking.generate, 4), "schemas": (schemas.generate, 2),
+    "rubrics": (rubrics.generate, 3), "tracking": (tracking.generate, 4), "schemas": (schemas.generate, 2), "rules": (rules.generate, 4),
     "reviews": (reviews.generate, 5), "topics": (topics.generate, 4), "question_kinds": (question_kinds.generate, 4),
 }
 

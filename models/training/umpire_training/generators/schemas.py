@@ -111,10 +111,14 @@ def broken_call(tool: str, names: list[str], required: list[str], error: str, rn
 
 
 def balanced(names: list[str], members: list[str], rng: random.Random) -> str:
-    """A member half of the time, where there are others."""
+    """A member half of the time; `names` has to hold others."""
     wanted = rng.random() < 0.5
-    pool = [n for n in names if (n in members) == wanted] or names
-    return rng.choice(pool)
+    return rng.choice([n for n in names if (n in members) == wanted] or names)
+
+
+def foreign(names: list[str], rng: random.Random) -> list[str]:
+    """Some fields of other tools."""
+    return rng.sample([n for n in (*FIELDS, *ENUMS) if n not in names], 2)
 
 
 def call_text(tool: str, arguments: dict, rng: random.Random) -> str:
@@ -139,9 +143,9 @@ def call(rng: random.Random) -> Example:
     if field:
         shown = [field, *[n for n in names if n != field]]
         found.append(choice(strict + rng.choice(["Which field is wrong?", "Which field causes the error?", "field with the problem", "Name the offending field."]), [(n, None) for n in shown], 0, rng, vary=False))
-    present = balanced(names, list(arguments), rng)
+    present = balanced(names + foreign(names, rng), list(arguments), rng)
     found.append(claim(rng.choice([f"The call gives a value for {present}.", f"The argument {present} is present in the call."]), present in arguments, rng))
-    name = balanced(names, required, rng)
+    name = balanced(names + foreign(names, rng), required, rng)
     found.append(claim(rng.choice([f"{name} is required.", f"The schema demands {name}.", f"A call needs {name}."]), name in required, rng))
     return Example(state, rng.sample(found, rng.randint(2, len(found))))
 
@@ -178,6 +182,8 @@ def request(rng: random.Random) -> Example:
         gold = required.index(missing[0]) + 1 if missing else 0
         found.append(choice(rng.choice(["Which required argument is missing, if any?", "What is missing?", "missing argument or none"]), options, gold, rng, vary=False))
     for name in dict.fromkeys([balanced(sayable, said, rng), balanced(sayable, said, rng)]):
+        if name in said and len(said) == len(sayable) and rng.random() < 0.6:
+            continue
         found.append(claim(rng.choice([f"The user gives the {name.replace('_', ' ')}.", f"The request states {name}.", f"A value for {name} can be taken from the message."]), name in said, rng))
     found.append(choice(rng.choice(["What should happen next?", "next step", "Call the tool or ask?"]), [("call_tool", "everything needed is there"), ("ask_user", "a required argument is missing")], 0 if complete else 1, rng))
     return Example(state, rng.sample(found, rng.randint(2, min(5, len(found)))))
