@@ -1,10 +1,12 @@
 // The process: the program that commands see, failures in words, and the exit code.
 
 import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildApp, findModelFolders, startEngine } from './app.ts';
 import type {
+  DecisionModel,
   ListedModel,
   Program,
   ServerConnection,
@@ -13,11 +15,14 @@ import type {
   VerifiedModel,
 } from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
-import { ConfigError, loadConfig, readClientSettings } from './config/load.ts';
+import { ConfigError, type LoadedConfig, loadConfig, readClientSettings } from './config/load.ts';
 import { printConfig } from './config/print.ts';
 import { SETTINGS } from './config/settings.ts';
 import type { ApiKey } from './domain/api-key.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
+import { BertTokenizer } from './runtime/bert-tokenizer.ts';
+import { type DecisionFolder, renderManifest, writeTemperatures } from './runtime/calibrated-folder.ts';
+import type { ModelFolder } from './runtime/manifest.ts';
 import { readModelFolder } from './runtime/model-folder.ts';
 import { StartError } from './runtime/start-error.ts';
 import { serve } from './serve.ts';
@@ -52,7 +57,8 @@ const program: Program = {
   withKeys,
   listModels,
   verifyModels,
-  startLocalServer,
+  startLocalServer: (flags) => startServer(loadConfig({ flags })),
+  findDecisionModel,
 };
 
 function readVersion(): string {
@@ -111,8 +117,40 @@ async function listModels(flags: SettingFlags): Promise<readonly ListedModel[]> 
   return [...local, ...upstream];
 }
 
-async function startLocalServer(flags: SettingFlags): Promise<ServerConnection> {
+/** @throws StartError when there is none, or it is broken */
+async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<DecisionModel> {
   const loaded = loadConfig({ flags });
+  const folder = await findDecisionFolder(loaded, wanted);
+  const { path, digest, manifest } = folder;
+  const tokenizer = new BertTokenizer(JSON.parse(await readFile(join(path, 'tokenizer.json'), 'utf8')));
+  return {
+    id: manifest.id,
+    folder: path,
+    digest,
+    temperatures: manifest.temperatures,
+    countTokens: (text) => tokenizer.encode(text).length,
+    startServer: () => startServer({ ...loaded, config: { ...loaded.config, models: [path] } }),
+    renderManifest: (temperatures) => renderManifest(folder, temperatures),
+    writeTemperatures: async (temperatures) => (await writeTemperatures(folder, temperatures)).digest,
+  };
+}
+
+async function findDecisionFolder({ config }: LoadedConfig, wanted: string): Promise<DecisionFolder> {
+  const isFolder = existsSync(join(wanted, 'model.json'));
+  const folders = await Promise.all((isFolder ? [wanted] : findModelFolders(config)).map(readModelFolder));
+  const found = isFolder ? folders[0] : folders.find(({ manifest }) => manifest.id === wanted);
+  if (found !== undefined && isDecisionFolder(found)) return found;
+  const ids = folders.filter(isDecisionFolder).map(({ manifest }) => manifest.id);
+  throw new StartError(
+    `There is no decision model "${wanted}". Configured: ${ids.join(', ') || 'none'}; or name a model folder.`,
+  );
+}
+
+function isDecisionFolder(folder: ModelFolder): folder is DecisionFolder {
+  return folder.manifest.type === 'decision';
+}
+
+async function startServer(loaded: LoadedConfig): Promise<ServerConnection> {
   const { dataDir, engine } = loaded.config;
   // A command should not leave a data folder behind wherever it is run.
   const cacheFolder = engine.cacheDir ?? (existsSync(dataDir) ? join(dataDir, 'cache') : undefined);

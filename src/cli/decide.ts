@@ -6,6 +6,7 @@ import { type Command, type CommandArguments, UsageError } from './command.ts';
 import type { Program, ServerConnection, WireReply } from './program.ts';
 import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
 import { connectToServer } from './remote-server.ts';
+import { errorMessage } from './wire-error.ts';
 
 const DEFAULT_MODEL = 'kev';
 
@@ -126,13 +127,4 @@ function printReply({ status, body }: WireReply, { given, program, questions }: 
   }
   program.writeOut(given.options['json'] ? `${body}\n` : renderAnswers(body, questions.titles));
   return 0;
-}
-
-function errorMessage(body: string): string {
-  try {
-    const parsed = JSON.parse(body) as { error?: { message?: unknown; code?: unknown } };
-    return `${String(parsed.error?.message)} (${String(parsed.error?.code)})`;
-  } catch {
-    return body.slice(0, 500);
-  }
 }

@@ -2,6 +2,7 @@
 // them this.
 
 import type { ModelType } from '../domain/model-card.ts';
+import type { Temperatures } from '../domain/temperature.ts';
 import type { ApiKeyService } from '../services/api-keys.ts';
 
 /** Settings given on the command line, by flag name without dashes. */
@@ -41,6 +42,22 @@ export interface VerifiedModel {
   readonly device: string;
 }
 
+/** A decision model on disk, verified and not loaded. */
+export interface DecisionModel {
+  readonly id: string;
+  readonly folder: string;
+  readonly digest: string;
+  readonly temperatures: Temperatures;
+  /** Tokens the model reads of a text. */
+  countTokens(text: string): number;
+  /** A server in this process with this model alone. */
+  startServer(): Promise<ServerConnection>;
+  /** The manifest with these temperatures, as text. */
+  renderManifest(temperatures: Temperatures): Promise<string>;
+  /** Writes them into the folder, its golden answers and checksums with them. @returns the new digest */
+  writeTemperatures(temperatures: Temperatures): Promise<string>;
+}
+
 export interface Program {
   readonly version: string;
   readonly settingFlags: readonly SettingFlag[];
@@ -59,4 +76,6 @@ export interface Program {
   /** The configured models; checksums are verified, nothing is loaded. */
   listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
+  /** By id among the configured models, or by the path of a model folder. */
+  findDecisionModel(flags: SettingFlags, idOrFolder: string): Promise<DecisionModel>;
 }

@@ -33,6 +33,7 @@ function program(parts: Partial<Program> = {}) {
     listModels: NO_SUCH_PLACE,
     verifyModels: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,
+    findDecisionModel: NO_SUCH_PLACE,
     ...parts,
   };
   return { whole, said };

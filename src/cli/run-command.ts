@@ -1,7 +1,9 @@
 // From the words after `umpire` to a command and its exit code. 0 is success, 1 a failure, 2 a mistake in the command line.
 
+import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
 import { decideCommand } from './decide.ts';
+import { evalCommand } from './eval.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { keysCreateCommand, keysListCommand, keysRevokeCommand } from './keys.ts';
 import { modelsListCommand, modelsVerifyCommand } from './models.ts';
@@ -11,6 +13,8 @@ import { serveCommand } from './serve.ts';
 const COMMANDS: readonly Command[] = [
   serveCommand,
   decideCommand,
+  evalCommand,
+  calibrateCommand,
   keysCreateCommand,
   keysListCommand,
   keysRevokeCommand,

@@ -51,8 +51,8 @@ export function readClientSettings(env: Environment = process.env): {
 const SERVICE_LINK = /^UMPIRE_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))/;
 const SERVICE_LINK_ADVICE = ' Kubernetes sets it; `enableServiceLinks: false` in the pod keeps it out.';
 
-/** Variables of ours that are no settings. */
-const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL'];
+/** Variables of ours that are no settings; the last is read by the training recipe and the quality bench. */
+const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', 'UMPIRE_DATA'];
 
 /** @throws ConfigError with all faults */
 export function loadConfig(sources: ConfigSources): LoadedConfig {

@@ -1,0 +1,125 @@
+// `umpire calibrate`: temperatures for a model out of somebody's own labelled rows, written into its folder.
+
+import { writeFile } from 'node:fs/promises';
+import { type CalibratedGroup, type Calibration, calibrate } from '../quality/calibration.ts';
+import type { Figures } from '../quality/figures.ts';
+import { LabelledFileError, type LabelledRow } from '../quality/labelled-row.ts';
+import { LEAST_ANSWERS } from '../quality/temperature-fit.ts';
+import { type Command, type CommandArguments, UsageError } from './command.ts';
+import { formatFigure } from './figure-cells.ts';
+import { askRows } from './labelled-answers.ts';
+import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
+import type { DecisionModel, Program } from './program.ts';
+import { renderTable } from './table.ts';
+
+const DEFAULT_MODEL = 'kev';
+
+export const calibrateCommand: Command = {
+  name: 'calibrate',
+  summary: 'Fit the temperatures of a model on your own labelled rows',
+  usage: 'FILE [--model …] [--out …] [--dry-run]',
+  options: {
+    model: { type: 'string', help: `Model folder or id; ${DEFAULT_MODEL} if left out`, example: './my-kev' },
+    ...LABELLED_FILE_OPTIONS,
+    out: { type: 'string', help: 'Write the manifest here, the model folder stays as it is', example: 'model.json' },
+    'dry-run': { type: 'boolean', help: 'Show what would change, and write nothing' },
+  },
+  notes: LABELLED_FILE_NOTES,
+  async run(given, program) {
+    if (given.options['dry-run'] === true && given.options['out'] !== undefined) {
+      throw new UsageError('Write to --out or try with --dry-run, not both.');
+    }
+    try {
+      const rows = await readLabelledFile(given);
+      return await calibrateOn(rows, given, program);
+    } catch (error) {
+      if (!(error instanceof LabelledFileError)) throw error;
+      program.writeError(`${error.message}\n`);
+      return 1;
+    }
+  },
+};
+
+async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments, program: Program): Promise<number> {
+  const { model: wanted = DEFAULT_MODEL } = given.options;
+  const model = await program.findDecisionModel(given.settings, String(wanted));
+  const { answers, refusals } = await askAll(rows, model);
+  if (refusals.length > 0) {
+    for (const { line, message } of refusals) program.writeError(`line ${line} was not answered: ${message}\n`);
+    program.writeError('Nothing was written: repair or remove these rows.\n');
+    return 1;
+  }
+  const calibration = calibrate(answers, model.temperatures);
+  program.writeOut(renderCalibration(calibration));
+  if (!calibration.groups.some(({ verdict }) => verdict === 'fitted')) {
+    const isShort = calibration.groups.every(({ verdict }) => verdict === 'too few answers');
+    program.writeOut('Nothing to write: the temperatures stay as they are.\n');
+    return isShort ? 1 : 0;
+  }
+  program.writeOut(await write(calibration, model, given));
+  return 0;
+}
+
+async function askAll(rows: readonly LabelledRow[], model: DecisionModel) {
+  const server = await model.startServer();
+  try {
+    return await askRows(rows, model, server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** @returns what was written, in words */
+async function write(
+  { temperatures }: Calibration,
+  model: DecisionModel,
+  { options }: CommandArguments,
+): Promise<string> {
+  const { out } = options;
+  if (options['dry-run'] === true) return 'Nothing was written (--dry-run).\n';
+  if (typeof out !== 'string') {
+    const digest = await model.writeTemperatures(temperatures);
+    return `Written: ${model.folder}, ${digest}. A running server takes it at its next start.\n`;
+  }
+  const manifest = await model.renderManifest(temperatures);
+  try {
+    await writeFile(out, manifest);
+  } catch (error) {
+    throw new UsageError(`${out} cannot be written: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+  return `Written: ${out}. The model folder stays as it is; to use these temperatures, copy the folder and calibrate the copy.\n`;
+}
+
+function renderCalibration({ groups, before, after }: Calibration): string {
+  const heading = ['TYPE', 'OPTIONS', 'ANSWERS', 'TEMPERATURE', 'NLL', 'ECE', ''];
+  const rows = groups.map((group) => [
+    group.type,
+    group.bucket,
+    String(group.answers),
+    group.verdict === 'fitted' ? `${group.oldTemperature} → ${group.newTemperature}` : String(group.oldTemperature),
+    ...changes(group.before, group.after),
+    explain(group),
+  ]);
+  const all = ['all', '', String(before.questions), '', ...changes(before, after), ''];
+  const note = 'After the arrow: five folds, each measured with a temperature fitted on the other four.\n';
+  return `${renderTable([heading, ...rows, all])}\n${note}`;
+}
+
+function changes(before: Figures, after: Figures): string[] {
+  return (['nll', 'ece'] as const).map((figure) =>
+    before === after
+      ? formatFigure(before[figure])
+      : `${formatFigure(before[figure])} → ${formatFigure(after[figure])}`,
+  );
+}
+
+function explain({ verdict }: CalibratedGroup): string {
+  switch (verdict) {
+    case 'fitted':
+      return '';
+    case 'too few answers':
+      return `kept: fewer than ${LEAST_ANSWERS} answers`;
+    case 'no gain':
+      return 'kept: a new one is no better on rows it has not seen';
+  }
+}

@@ -1,0 +1,138 @@
+// `umpire eval`: how well a model answers somebody's own labelled rows.
+
+import { accuracyByOptions, accuracyByStateTokens, type BreakdownRow } from '../quality/breakdown.ts';
+import {
+  type Figures,
+  measureFigures,
+  measureTasks,
+  type ReliabilityBin,
+  reliabilityBins,
+  toGuesses,
+} from '../quality/figures.ts';
+import { type LabelledAnswer, probabilitiesOf } from '../quality/labelled-answer.ts';
+import { LabelledFileError } from '../quality/labelled-row.ts';
+import type { Command } from './command.ts';
+import { FIGURE_HEADINGS, figureCells, formatFigure } from './figure-cells.ts';
+import { askRows, measureOrderInstability, type OrderInstability } from './labelled-answers.ts';
+import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
+import type { DecisionModel } from './program.ts';
+import { renderTable } from './table.ts';
+
+const DEFAULT_MODEL = 'kev';
+/** Every question of theirs is asked once more, so not all rows. */
+const ORDER_ROWS = 50;
+
+export const evalCommand: Command = {
+  name: 'eval',
+  summary: 'Measure a model on your own labelled rows',
+  usage: 'FILE [--model …] [--limit …] [--json]',
+  options: {
+    model: { type: 'string', help: `Model id or folder; ${DEFAULT_MODEL} if left out`, example: DEFAULT_MODEL },
+    ...LABELLED_FILE_OPTIONS,
+    json: { type: 'boolean', help: 'Answer in JSON' },
+  },
+  notes: LABELLED_FILE_NOTES,
+  async run(given, program) {
+    const { model: wanted, json } = given.options;
+    try {
+      const rows = await readLabelledFile(given);
+      const model = await program.findDecisionModel(
+        given.settings,
+        typeof wanted === 'string' ? wanted : DEFAULT_MODEL,
+      );
+      const server = await model.startServer();
+      try {
+        const { answers, refusals } = await askRows(rows, model, server);
+        for (const { line, message } of refusals) program.writeError(`line ${line} was not answered: ${message}\n`);
+        const order = await measureOrderInstability(rows.slice(0, ORDER_ROWS), model, server);
+        const report = makeReport(answers, { model, order, rows: rows.length - refusals.length });
+        program.writeOut(json ? `${JSON.stringify(toJson(report))}\n` : renderReport(report));
+        return refusals.length === 0 ? 0 : 1;
+      } finally {
+        await server.close();
+      }
+    } catch (error) {
+      if (!(error instanceof LabelledFileError)) throw error;
+      program.writeError(`${error.message}\n`);
+      return 1;
+    }
+  },
+};
+
+interface EvaluationReport {
+  readonly model: DecisionModel;
+  /** Answered. */
+  readonly rows: number;
+  readonly all: Figures;
+  readonly tasks: ReadonlyMap<string, Figures>;
+  readonly byStateTokens: readonly BreakdownRow[];
+  readonly byOptions: readonly BreakdownRow[];
+  readonly reliability: readonly ReliabilityBin[];
+  readonly order: OrderInstability;
+}
+
+interface Measured {
+  readonly model: DecisionModel;
+  readonly rows: number;
+  readonly order: OrderInstability;
+}
+
+function makeReport(answers: readonly LabelledAnswer[], { model, rows, order }: Measured): EvaluationReport {
+  const { temperatures } = model;
+  const probabilities = answers.map((answer) => probabilitiesOf(answer, temperatures));
+  return {
+    model,
+    rows,
+    all: measureFigures(answers, temperatures),
+    tasks: measureTasks(answers, temperatures),
+    byStateTokens: accuracyByStateTokens(answers),
+    byOptions: accuracyByOptions(answers),
+    reliability: reliabilityBins(toGuesses(answers, probabilities)),
+    order,
+  };
+}
+
+function renderReport({ model, rows, all, tasks, byStateTokens, byOptions, order }: EvaluationReport): string {
+  const perTask = [...tasks].map(([task, figures]) => [clean(task), ...figureCells(figures)]);
+  const total = tasks.size > 1 ? [['all', ...figureCells(all)]] : [];
+  return [
+    `${rows} rows, ${all.questions} questions, ${model.id} (${model.digest})\n`,
+    renderTable([['QUESTION', ...FIGURE_HEADINGS], ...perTask, ...total]),
+    renderBreakdown('TOKENS OF THE DOCUMENT', byStateTokens),
+    renderBreakdown('OPTIONS', byOptions),
+    `${renderOrder(order)}\n`,
+  ].join('\n');
+}
+
+function renderBreakdown(title: string, rows: readonly BreakdownRow[]): string {
+  const cells = rows.map(({ interval, questions, accuracy }) => [interval, String(questions), formatFigure(accuracy)]);
+  return renderTable([[title, 'QUESTIONS', 'ACCURACY'], ...cells]);
+}
+
+function renderOrder({ questions, largestShift }: OrderInstability): string {
+  if (questions === 0) return 'No choice among the questions, so no order of options to change.';
+  return `Options turned round in ${questions} questions: a probability changes by ${largestShift} at most.`;
+}
+
+/** Names are any text: control characters would steer the terminal. */
+function clean(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
+}
+
+function toJson({ model, rows, all, tasks, byStateTokens, byOptions, reliability, order }: EvaluationReport): object {
+  return {
+    model: model.id,
+    digest: model.digest,
+    rows,
+    all: figuresToJson(all),
+    questions: [...tasks].map(([name, figures]) => ({ name, ...figuresToJson(figures) })),
+    by_state_tokens: byStateTokens,
+    by_options: byOptions,
+    reliability,
+    order_instability: { questions: order.questions, largest_shift: order.largestShift },
+  };
+}
+
+function figuresToJson({ questions, accuracy, macroF1, nll, ece, answeredAt5 }: Figures): object {
+  return { answers: questions, accuracy, macro_f1: macroF1, nll, ece, answered_at_5: answeredAt5 };
+}

@@ -1,0 +1,149 @@
+// Rows of a labelled file: a document, questions as a decision request has them, and what is right. Pure; where a file
+// lies and what it is asked of is not known here. The format is docs/guides/evaluation.md's.
+
+import { toTarget } from './gold.ts';
+import { type LabelTask, questionOfTask } from './label-task.ts';
+import type { LabelledQuestion } from './labelled-question.ts';
+import { isRecord, parseQuestion, RowFault } from './wire-question.ts';
+
+export interface LabelledRow {
+  /** From 1, as editors count. */
+  readonly line: number;
+  readonly state: string;
+  /** At least one. */
+  readonly questions: readonly LabelledQuestion[];
+}
+
+/** What rows may leave out because it is the same for all. */
+export interface RowDefaults {
+  /** `questions` of a request. */
+  readonly questions?: unknown;
+  /** For rows with a `label`. */
+  readonly task?: LabelTask;
+}
+
+/** All rows that cannot be read, a line each. */
+export class LabelledFileError extends Error {
+  override readonly name = 'LabelledFileError';
+}
+
+const MOST_FAULTS_TOLD = 10;
+
+/**
+ * One JSON object a line; empty lines are passed over.
+ * @param limit rows at most
+ * @throws LabelledFileError
+ */
+export function parseLabelledRows(
+  text: string,
+  defaults: RowDefaults = {},
+  limit = Number.POSITIVE_INFINITY,
+): LabelledRow[] {
+  const rows: LabelledRow[] = [];
+  const faults: string[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (rows.length + faults.length >= limit) break;
+    if (line.trim() === '') continue;
+    try {
+      rows.push(parseRow(line, { line: index + 1, place: rows.length + faults.length, defaults }));
+    } catch (error) {
+      if (!(error instanceof RowFault)) throw error;
+      faults.push(`line ${index + 1}: ${error.message}`);
+    }
+  }
+  if (faults.length > 0) throw new LabelledFileError(listFaults(faults));
+  if (rows.length === 0) throw new LabelledFileError('There are no rows: every line must be a JSON object.');
+  return rows;
+}
+
+function listFaults(faults: readonly string[]): string {
+  const more = faults.length - MOST_FAULTS_TOLD;
+  return [...faults.slice(0, MOST_FAULTS_TOLD), ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+}
+
+interface RowPlace {
+  readonly line: number;
+  /** Rows before it. */
+  readonly place: number;
+  readonly defaults: RowDefaults;
+}
+
+function parseRow(text: string, { line, place, defaults }: RowPlace): LabelledRow {
+  const row = parseObject(text);
+  const { state } = row;
+  if (typeof state !== 'string') throw new RowFault("the field 'state' must be a string");
+  if (defaults.task !== undefined && row['questions'] === undefined) {
+    return { line, state, questions: [questionOfTask(defaults.task, row, place)] };
+  }
+  const questions = row['questions'] === undefined ? sharedQuestions(row, defaults) : ownQuestions(row);
+  if (questions.length === 0) throw new RowFault('it has no questions with a right answer');
+  return { line, state, questions };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RowFault('it is not valid JSON');
+  }
+  if (!isRecord(value)) throw new RowFault('it is not a JSON object');
+  return value;
+}
+
+/** Questions of the row itself: all of them need a right answer, in them or in the row. */
+function ownQuestions(row: Record<string, unknown>): LabelledQuestion[] {
+  const { questions } = row;
+  if (Array.isArray(questions)) {
+    return questions.map((raw, index) => labelled(`${index + 1}`, raw, rightAnswer(raw)));
+  }
+  if (!isRecord(questions)) throw new RowFault("the field 'questions' must be an object or an array");
+  return Object.entries(questions).map(([name, raw]) => {
+    const own = rightAnswer(raw);
+    return {
+      ...labelled(name, raw, own.gold === undefined && own.soft === undefined ? ofRow(row, name) : own),
+      task: name,
+    };
+  });
+}
+
+/** Questions for all rows: asked where the row says what is right. */
+function sharedQuestions(row: Record<string, unknown>, { questions }: RowDefaults): LabelledQuestion[] {
+  if (!isRecord(questions)) {
+    const advice =
+      row['label'] === undefined ? '' : "; rows with a 'label' need a tasks.json beside the file or above it";
+    throw new RowFault(`it has no 'questions'${advice}`);
+  }
+  for (const named of [row['gold'], row['soft']]) {
+    const unknown = Object.keys(isRecord(named) ? named : {}).find((name) => !Object.hasOwn(questions, name));
+    if (unknown !== undefined) throw new RowFault(`there is no question "${unknown}"`);
+  }
+  return Object.entries(questions).flatMap(([name, raw]) => {
+    const right = ofRow(row, name);
+    return right.gold === undefined && right.soft === undefined ? [] : [{ ...labelled(name, raw, right), task: name }];
+  });
+}
+
+interface RightAnswer {
+  readonly gold?: unknown;
+  readonly soft?: unknown;
+}
+
+function rightAnswer(raw: unknown): RightAnswer {
+  return isRecord(raw) ? { gold: raw['gold'], soft: raw['soft'] } : {};
+}
+
+function ofRow({ gold, soft }: Record<string, unknown>, name: string): RightAnswer {
+  const of = (map: unknown) => (isRecord(map) && Object.hasOwn(map, name) ? map[name] : undefined);
+  return { gold: of(gold), soft: of(soft) };
+}
+
+function labelled(name: string, raw: unknown, { gold, soft }: RightAnswer): LabelledQuestion {
+  try {
+    const question = parseQuestion(raw);
+    const { names, target } = toTarget(question, { gold, soft });
+    return { task: question.type, question, names, target };
+  } catch (error) {
+    throw error instanceof RowFault ? new RowFault(`question "${name}": ${error.message}`) : error;
+  }
+}
