@@ -150,8 +150,8 @@ def reply(rng: random.Random) -> Example:
     question = expand(rng.choice(COMPLAINTS), rng, slots)
     state = expand(rng.choice(REPLY_FRAMES), rng, {"q": question, "a": text, "n": slots["n"]})
     found = []
-    # Politeness, means and promises overlap (a promise may name a repair); every key below is decided by its own sentences.
-    unsure = {"compensation": {"next step"}, "next step": {"compensation", "time"}, "time": {"contact", "next step", "compensation"}, "refusal": set(), "thanks": {"compensation"}}
+    # Some acts carry a little of another one (a refusal may cite the terms): then the other one is not asked about.
+    unsure = {"compensation": {"next step"}, "next step": {"compensation", "time"}, "time": {"contact", "next step", "compensation"}, "reason": {"refusal"}, "thanks": {"compensation"}}
     askable = [key for key in ACTS if key in keys or not unsure.get(key, set()) & set(keys)]
     for key in rng.sample(askable, min(4, len(askable))):
         found.append(claim(expand(rng.choice(ACT_CLAIMS[key]), rng), key in keys, rng))
