@@ -1,16 +1,17 @@
 // `umpire calibrate`: temperatures for a model out of somebody's own labelled rows, written into its folder.
 
 import { writeFile } from 'node:fs/promises';
+import { answerRows } from '../quality/asking.ts';
 import { type CalibratedGroup, type Calibration, calibrate } from '../quality/calibration.ts';
 import type { Figures } from '../quality/figures.ts';
 import { LabelledFileError, type LabelledRow } from '../quality/labelled-row.ts';
 import { LEAST_ANSWERS } from '../quality/temperature-fit.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { formatFigure } from './figure-cells.ts';
-import { askRows } from './labelled-answers.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel, Program } from './program.ts';
 import { renderTable } from './table.ts';
+import { askOverWire } from './wire-ask.ts';
 
 const DEFAULT_MODEL = 'kev';
 
@@ -63,7 +64,7 @@ async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments
 async function askAll(rows: readonly LabelledRow[], model: DecisionModel) {
   const server = await model.startServer();
   try {
-    return await askRows(rows, model, server);
+    return await answerRows(rows, askOverWire(model, server));
   } finally {
     await server.close();
   }

@@ -1,5 +1,6 @@
 // `umpire eval`: how well a model answers somebody's own labelled rows.
 
+import { answerRows, measureOrderInstability, type OrderInstability } from '../quality/asking.ts';
 import { accuracyByOptions, accuracyByStateTokens, type BreakdownRow } from '../quality/breakdown.ts';
 import {
   type Figures,
@@ -13,13 +14,13 @@ import { type LabelledAnswer, probabilitiesOf } from '../quality/labelled-answer
 import { LabelledFileError } from '../quality/labelled-row.ts';
 import type { Command } from './command.ts';
 import { FIGURE_HEADINGS, figureCells, formatFigure } from './figure-cells.ts';
-import { askRows, measureOrderInstability, type OrderInstability } from './labelled-answers.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel } from './program.ts';
 import { renderTable } from './table.ts';
+import { askOverWire } from './wire-ask.ts';
 
 const DEFAULT_MODEL = 'kev';
-/** Every question of theirs is asked once more, so not all rows. */
+/** Every choice of theirs is asked three times more, so not all rows. */
 const ORDER_ROWS = 50;
 
 export const evalCommand: Command = {
@@ -42,9 +43,10 @@ export const evalCommand: Command = {
       );
       const server = await model.startServer();
       try {
-        const { answers, refusals } = await askRows(rows, model, server);
+        const asked = askOverWire(model, server);
+        const { answers, refusals } = await answerRows(rows, asked);
         for (const { line, message } of refusals) program.writeError(`line ${line} was not answered: ${message}\n`);
-        const order = await measureOrderInstability(rows.slice(0, ORDER_ROWS), model, server);
+        const order = await measureOrderInstability(rows.slice(0, ORDER_ROWS), asked);
         const report = makeReport(answers, { model, order, rows: rows.length - refusals.length });
         program.writeOut(json ? `${JSON.stringify(toJson(report))}\n` : renderReport(report));
         return refusals.length === 0 ? 0 : 1;
@@ -111,7 +113,7 @@ function renderBreakdown(title: string, rows: readonly BreakdownRow[]): string {
 
 function renderOrder({ questions, largestShift }: OrderInstability): string {
   if (questions === 0) return 'No choice among the questions, so no order of options to change.';
-  return `Options turned round in ${questions} questions: a probability changes by ${largestShift} at most.`;
+  return `Options in another order, ${questions} questions: a probability changes by ${largestShift} at most.`;
 }
 
 /** Names are any text: control characters would steer the terminal. */
