@@ -146,7 +146,7 @@ def sense_questions(net: WordNet, word: str, sense: Synset, senses: list[Synset]
 
 
 def kind_rows(net: WordNet, synsets: list[Synset], rng: random.Random) -> list[dict]:
-    """Yes or no about a thing's kind; the wrong kinds lie near the right ones."""
+    """Yes or no about a thing's kind; the wrong kinds lie near the right ones and have kinds of their own too."""
     rows = []
     for synset in synsets:
         if synset.part != "n":
@@ -156,7 +156,7 @@ def kind_rows(net: WordNet, synsets: list[Synset], rng: random.Random) -> list[d
         near = [other for parent in net.of(above) for other in net.siblings(parent) if other.key not in above]
         near += [other for other in net.siblings(synset)]
         own = {word.lower() for word in synset.words} | {word for key in above for word in net.synsets[key].words}
-        wrong = [other for other in near if usable_kind(other) and not own & set(other.words)]
+        wrong = [other for other in near if usable_kind(other) and other.related(*HYPONYMS) and not own & set(other.words)]
         if right and wrong:
             word = next(word for word in synset.words if plain(word))
             kinds = [(rng.choice(right), True), (rng.choice(wrong), False)]
