@@ -16,9 +16,33 @@ def test_the_match_starts_as_the_plain_cosine():
     """`match_state` undoes `state_value`: the partial sums add up to the cosine of the mean vectors."""
     torch.manual_seed(2)
     model = KevModel(Shape(hidden=36, layers=1, heads=6, inner=64))
-    piece, state = torch.randn(4, 36), torch.randn(1, 36)
-    match = model.piece_vectors(piece, model.state_value(state))[:, -6:].sum(1)
-    assert torch.allclose(match, torch.cosine_similarity(piece, state), atol=1e-4)
+    piece, lead, state = torch.randn(4, 36), torch.randn(1, 36), torch.randn(1, 36)
+    values = model.state_value(state)
+    vectors = model.piece_vectors(piece, lead, values, (values.expand(4, -1), values))
+    for first, vector in ((-24, piece), (-18, piece), (-12, lead), (-6, lead)):
+        found = vectors[:, first:][:, :6].sum(1)
+        assert torch.allclose(found, torch.cosine_similarity(vector, state).expand(4), atol=1e-4)
+
+
+def test_the_likest_place_is_found_among_many():
+    torch.manual_seed(3)
+    model = KevModel(Shape(hidden=36, layers=1, heads=6, inner=64))
+    state = torch.randn(1, 50, 36)
+    with torch.no_grad():
+        model.sharpness.fill_(60.0)
+    place = model.likest_places(model.sought(state[0, 17:18], 0)[None], model.state_value(state))
+    assert torch.allclose(place[0, 0], model.state_value(state[0, 17]), atol=0.05)
+
+
+def test_an_untrained_yes_follows_the_likeness_of_instructions_and_state():
+    head = KevModel(Shape(hidden=36, layers=1, heads=6, inner=64)).head_module
+    torch.nn.init.zeros_(head.outer.weight)
+    alike, unlike = torch.zeros(1, 2, 36), torch.zeros(1, 2, 36)
+    alike[..., -12:], unlike[..., -12:] = 0.6 / 6, 0.1 / 6
+    no, yes = head(alike, torch.tensor([1]), torch.tensor([[0, 0]]))[0].tolist()
+    assert yes > no
+    no, yes = head(unlike, torch.tensor([1]), torch.tensor([[0, 0]]))[0].tolist()
+    assert yes < no
 
 
 def test_average_of_base_and_trained(base):

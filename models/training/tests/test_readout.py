@@ -29,20 +29,26 @@ def test_a_piece_is_the_mean_of_its_tokens(tiny, text):
     vectors = tiny.answer(*(torch.tensor([part]) for part in (chunk.token_ids, chunk.positions, chunk.branch)),
                           torch.arange(1, 4), cache)
     hook.remove()
-    state = tiny.join(cache[-1][1])[0].mean(0, keepdim=True)
+    state = tiny.join(cache[-1][1])
     start = chunk.branch.count(0)
+    lead = hidden[0][:start].mean(0, keepdim=True)
+    at_lead = tiny.likest_places(tiny.sought(tiny.match_lead(lead), 1)[None], state)[0]
     for vector, length in zip(vectors, chunk.lengths):
         mean = hidden[0][start: start + length].mean(0, keepdim=True)  # [SEP] included
-        assert torch.allclose(vector, tiny.piece_vectors(mean, state)[0], atol=1e-6)
+        at_own = tiny.likest_places(tiny.sought(tiny.match_piece(mean), 0)[None], state)[0]
+        assert torch.allclose(vector, tiny.piece_vectors(mean, lead, state.mean(1), (at_own, at_lead))[0], atol=1e-6)
         start += length
     assert start == len(chunk.token_ids)
 
 
 @torch.inference_mode()
 def test_match_features_sum_to_the_cosine(tiny):
-    mean, state = torch.randn(5, 36), torch.randn(1, 36)
-    cosine = torch.cosine_similarity(tiny.match_piece(mean), tiny.match_state(state))
-    assert torch.allclose(tiny.piece_vectors(mean, state)[:, -6:].sum(1), cosine, atol=1e-5)
+    mean, lead, whole, at_own, at_lead = (torch.randn(5, 36) for _ in range(5))
+    vectors = tiny.piece_vectors(mean, lead, whole, (at_own, at_lead))
+    own, of_lead = tiny.match_piece(mean), tiny.match_lead(lead)
+    for place, (left, right) in enumerate(((own, whole), (own, at_own), (of_lead, whole), (of_lead, at_lead))):
+        found = vectors[:, 12 + 6 * place: 18 + 6 * place].sum(1)
+        assert torch.allclose(found, torch.cosine_similarity(left, tiny.match_state(right)), atol=1e-5)
 
 
 def test_pieces_of_an_option_weigh_by_their_tokens(text):

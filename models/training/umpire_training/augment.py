@@ -88,22 +88,26 @@ def vary_options(options: list[tuple[str, str | None]], rng: random.Random, rest
     return list(zip(names, descriptions))
 
 
-def similar(name: str, others: list[str], labels: dict, rng: random.Random, count: int) -> list[str]:
-    """Hard negatives: labels that share words with the gold one, the rest at random."""
+def similar(name: str, others: list[str], task: Task, rng: random.Random, count: int) -> list[str]:
+    """Hard negatives: labels alike in meaning where the task knows them, else that share words; the rest at random."""
     def bag(label):
-        return {w.lower() for w in words_of(label)} | {w for w in (labels[label] or "").split() if len(w) > 4}
-    own = bag(name)
-    ranked = sorted(others, key=lambda other: -len(own & bag(other)) - rng.random())
-    hard = ranked[: count // 2]
+        return {w.lower() for w in words_of(label)} | {w for w in (task.labels[label] or "").split() if len(w) > 4}
+    if name in task.near:
+        allowed = set(others)
+        closest = [other for other in task.near[name] if other in allowed][: max(count, 3)]
+        hard = rng.sample(closest, min(len(closest), (count + 1) // 2))
+    else:
+        own = bag(name)
+        hard = sorted(others, key=lambda other: -len(own & bag(other)) - rng.random())[: count // 2]
     rest = [other for other in others if other not in hard]
     return hard + rng.sample(rest, count - len(hard))
 
 
 def option_count(total: int, rng: random.Random) -> int:
-    """2 to 32, small numbers more often; the full list in 5 % of cases"""
-    if rng.random() < 0.05 or total <= 3:
-        return total
-    return min(total, max(2, round(2 ** rng.uniform(1.0, 5.0))))
+    """2 to 48, small numbers more often; the full list, up to 100, in 4 % of cases"""
+    if rng.random() < 0.04 or total <= 3:
+        return min(total, 100)
+    return min(total, max(2, round(2 ** rng.uniform(1.0, 5.6))))
 
 
 def choice_from_labels(task: Task, row: dict, rng: random.Random) -> Labelled:
@@ -116,7 +120,7 @@ def choice_from_labels(task: Task, row: dict, rng: random.Random) -> Labelled:
     count = option_count(len(names), rng)
     wanted = max(0, min(count - len(kept), len(others)))
     pick = similar if rng.random() < 0.5 else None
-    chosen = kept + (pick(kept[0], others, task.labels, rng, wanted) if pick else rng.sample(others, wanted))
+    chosen = kept + (pick(kept[0], others, task, rng, wanted) if pick else rng.sample(others, wanted))
     rng.shuffle(chosen)
     options = vary_options([(name, task.labels[name]) for name in chosen], rng)
     target = [shares[name] for name in chosen]

@@ -33,8 +33,11 @@ class Batch:
     row_windows: Tensor  # [R, W] 1 where the row reads the window
     row_state_tokens: Tensor  # [R]
     token_piece: Tensor  # [branch tokens], P for tokens of instructions
+    token_lead: Tensor  # [branch tokens], row for tokens of instructions, R for others
+    lead_lengths: Tensor  # [R]
     piece_lengths: Tensor  # [P]
     piece_row: Tensor  # [P]
+    piece_place: Tensor  # [P] its number in the row, from 0
     piece_option: Tensor  # [P], numbered through the batch
     piece_weight: Tensor  # [P] share of its option's tokens
     option_count: int
@@ -138,15 +141,18 @@ def row_tensors(c: Collector, starts: list[int], state_tokens: int) -> dict:
 
 
 def piece_tensors(c: Collector) -> dict:
-    token_piece, number = [], 0
-    for chunk, _ in c.rows:
+    token_piece, token_lead, number = [], [], 0
+    for row, (chunk, _) in enumerate(c.rows):
+        token_lead += [len(c.rows) if branch else row for branch in chunk.branch]
         token_piece += [number + branch - 1 if branch else len(c.pieces) for branch in chunk.branch]
         number += len(chunk.options)
     lengths = torch.tensor([float(length) for _, _, length in c.pieces])
     option = torch.tensor([option for _, option, _ in c.pieces])
     totals = torch.zeros(c.options).index_add(0, option, lengths)
-    return {"token_piece": torch.tensor(token_piece), "piece_lengths": lengths,
+    return {"token_piece": torch.tensor(token_piece), "token_lead": torch.tensor(token_lead),
+            "lead_lengths": torch.tensor([float(chunk.branch.count(0)) for chunk, _ in c.rows]), "piece_lengths": lengths,
             "piece_row": torch.tensor([row for row, _, _ in c.pieces]),
+            "piece_place": torch.tensor([place for chunk, _ in c.rows for place in range(len(chunk.options))]),
             "piece_option": option, "piece_weight": lengths / totals[option], "option_count": c.options}
 
 

@@ -21,7 +21,7 @@ from .encoder_graph import (
     split_heads,
 )
 from .graph import GraphBuilder
-from .model import Shape
+from .model import NOUL, Shape
 
 # (queries, keys, values of the branches `[1, B, hidden]`; the state's keys, values `[1, heads, S, head_size]`) → `[1, B, hidden]`
 Attend = Callable[[str, str, str, str, str], str]
@@ -102,19 +102,48 @@ def branch_mask(g: GraphBuilder, branch: str) -> str:
 
 
 def piece_vectors(g, state, shape, x, state_value, branch, pieces) -> str:
-    """Projected mean of each piece's last states, then its cosine with the state's mean in `heads` partial sums."""
-    member = g.to_float(g.node("Equal", g.node("Unsqueeze", pieces, g.constant([1])), branch))  # [P, B]
+    """Projected means of each piece's and of the instructions' last states, then the cosines of both with the state's mean
+    and with the mean of its likest places, each in `heads` partial sums."""
+    rows = g.node("Squeeze", x, g.constant([0]))
+    mean, lead = member_mean(g, rows, pieces, branch), member_mean(g, rows, g.constant([0]), branch)
+    values = g.node("Reshape", g.node("Transpose", state_value, perm=[0, 2, 1, 3]), g.constant([-1, shape.hidden]))  # [S, hidden]
+    whole = linear(g, state, g.node("ReduceMean", values, g.constant([0]), keepdims=1), "match_state", keep_float=True)
+    matches = []
+    for kind, (name, vector) in enumerate((("match_piece", mean), ("match_lead", lead))):
+        left = linear(g, state, vector, name, keep_float=True)
+        place = linear(g, state, likest_places(g, state, left, values, kind), "match_state", keep_float=True)
+        matches += [partial_cosines(g, shape, left, right) for right in (whole, place)]
+    shape_of = g.node("Concat", g.node("Shape", pieces), g.constant([shape.heads]), axis=0)
+    matches[2:] = [g.node("Expand", match, shape_of) for match in matches[2:]]
+    lead_part = g.linear(lead, "lead_projection", state["lead_projection.weight"].T, None, keep_float=True)
+    projected = g.node("Add", linear(g, state, mean, "piece_projection", keep_float=True), lead_part)
+    return g.node("Concat", projected, *matches, axis=-1)
+
+
+def likest_places(g: GraphBuilder, state: State, left: str, values: str, kind: int) -> str:
+    """left `[N, hidden]`, values of the state `[S, hidden]` → their means by likeness `[N, hidden]`"""
+    norm = g.node("Sqrt", g.node("Add", square_sum(g, left), g.constant(1e-12)))
+    to_values = g.weight("match_state.weight.sought", state["match_state.weight"])
+    sought = g.node("MatMul", g.node("Div", left, norm), to_values)
+    sought = g.node("Mul", sought, g.weight(f"sharpness.{kind}", state["sharpness"][kind : kind + 1]))
+    scores = g.node("MatMul", sought, g.node("Transpose", values, perm=[1, 0]))
+    return g.node("MatMul", g.node("Softmax", scores, axis=-1), values)
+
+
+def member_mean(g: GraphBuilder, rows: str, numbers: str, branch: str) -> str:
+    """rows `[B, hidden]`, numbers `[N]`, branch `[1, B]` → `[N, hidden]`, means of the rows of each branch number."""
+    member = g.to_float(g.node("Equal", g.node("Unsqueeze", numbers, g.constant([1])), branch))  # [N, B]
     shares = g.node("Div", member, g.node("ReduceSum", member, g.constant([1]), keepdims=1))
-    mean = g.node("MatMul", shares, g.node("Squeeze", x, g.constant([0])))  # [P, hidden]
-    whole = g.node("Reshape", g.node("ReduceMean", state_value, g.constant([2])), g.constant([1, shape.hidden]))
-    left = linear(g, state, mean, "match_piece", keep_float=True)
-    right = linear(g, state, whole, "match_state", keep_float=True)
+    return g.node("MatMul", shares, rows)
+
+
+def partial_cosines(g: GraphBuilder, shape: Shape, left: str, right: str) -> str:
+    """`[N, hidden]`, `[N or 1, hidden]` → `[N, heads]`, which sum up to the cosine."""
     squares = g.node("Mul", square_sum(g, left), square_sum(g, right))
     norms = g.node("Sqrt", g.node("Add", squares, g.constant(1e-12)))
     products = g.node("Div", g.node("Mul", left, right), norms)
     by_head = g.node("Reshape", products, g.constant([-1, shape.heads, shape.head_size]))
-    match = g.node("ReduceSum", by_head, g.constant([2]), keepdims=0)
-    return g.node("Concat", linear(g, state, mean, "piece_projection", keep_float=True), match, axis=-1)
+    return g.node("ReduceSum", by_head, g.constant([2]), keepdims=0)
 
 
 def square_sum(g: GraphBuilder, x: str) -> str:
@@ -128,16 +157,25 @@ def build_head(g: GraphBuilder, state: State, shape: Shape) -> None:
     """Vectors of all options of one question → logits. Small, so fp32 also beside int8 graphs."""
     vectors = g.input("option_vectors", "float32", [1, "K", shape.hidden])
     kind, levels = g.input("question_type", "int64", [1]), g.input("levels", "int64", [1, "K"])
-    width = [shape.hidden - shape.heads, shape.heads]
-    _, match = g.node("Split", vectors, g.constant(width), outputs=2, axis=-1)
-    weights = small_table(g, state, kind, "head_module.match")  # [1, heads]
-    match = g.node("ReduceSum", g.node("Mul", match, weights), g.constant([2]), keepdims=0)
+    places = g.node("Add", level_places(g, kind, levels), g.node("Mul", kind, g.constant(shape.levels)))  # [1, K]
+    _, own, lead = g.node("Split", vectors, g.constant([shape.projected, 2 * shape.heads, 2 * shape.heads]), outputs=3, axis=-1)
+    own = g.node("Mul", own, small_table(g, state, kind, "head_module.match"))  # [1, 2 heads] for all options
+    lead = g.node("Mul", lead, small_table(g, state, places, "head_module.lead_match"))
+    match = g.node("ReduceSum", g.node("Add", own, lead), g.constant([2]), keepdims=0)
+    bias = g.node("Squeeze", small_table(g, state, places, "head_module.level_bias"), g.constant([2]))
     x = g.node("Add", vectors, small_table(g, state, kind, "head_module.type_embedding"))
-    x = g.node("Add", x, small_table(g, state, levels, "head_module.level_embedding"))
+    x = g.node("Add", x, small_table(g, state, places, "head_module.level_embedding"))
     x = layer_norm(g, state, set_layer(g, state, shape, x), "head_module.norm", HEAD_EPSILON)
     inner = g.node("Gelu", linear(g, state, x, "head_module.inner", keep_float=True))
     logits = g.node("Squeeze", linear(g, state, inner, "head_module.outer", keep_float=True), g.constant([2]))
-    g.output(g.node("Add", logits, match), "logits", [1, "K"])
+    g.output(g.node("Add", logits, g.node("Add", match, bias)), "logits", [1, "K"])
+
+
+def level_places(g: GraphBuilder, kind: str, levels: str) -> str:
+    """`levels`, but 1, 2 for the options false and true of a yes/no question."""
+    counted = g.node("Range", g.constant(1), g.node("Add", g.node("Squeeze", g.node("Shape", levels, start=1)), g.constant(1)), g.constant(1))
+    is_noul = g.cast(g.node("Equal", kind, g.constant(NOUL)), "int64")
+    return g.node("Add", levels, g.node("Mul", counted, is_noul))
 
 
 def set_layer(g: GraphBuilder, state: State, shape: Shape, x: str) -> str:

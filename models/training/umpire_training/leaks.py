@@ -1,81 +1,137 @@
-"""Prove that no held-out text is in what train.py reads: by normalised text and by shared runs of eight words.
+"""Prove that no held-out text is in what train.py reads, and list the training texts that come close to one.
 
-    python -m umpire_training.leaks --data $UMPIRE_DATA
+    python -m umpire_training.leaks --data $UMPIRE_DATA [--extra DIR] [--generated 5000] [--exclude runs/leaks.json]
 
-Prints per training task how many states equal a held-out state, how many share at least half of their 8-grams with the
-held-out tasks, and which label names occur on both sides. Ends with status 1 where a state is equal.
+Compares every state of every training task with a clear licence, of the tasks in `--extra` (same layout), and states
+sampled from the generators, with all held-out states; texts in lower case, letters only. A state is
+
+- equal when the letters are the same,
+- near when half of its 8-word runs stand in held-out texts, or half of those of one held-out text stand in it,
+- short when both have 4 to 20 words and share half of all their 3-word runs.
+
+Prints the counts by pair of tasks with examples, and the label names that occur on both sides. `--exclude` writes a JSON
+list of `normal_text.digest` of all these training states; train.py leaves them out. Ends with status 1 where a state is
+equal, listed or not.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
-import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from .generators import GENERATORS
+from . import generators
+from .normal_text import digest, normalise
+from .overlap import Finding, KnownTexts
 from .tasks import Task, clear_licence, data_folder, entries, heldout_tasks, read_task
 
-WORDS = 8
-SHOWN = 12  # names of common labels
+KINDS = ("equal", "near", "short")
+SHOWN_LABELS = 12
+SHOWN_CHARACTERS = 110
 
 
-def normalised(text: str) -> list[str]:
-    return re.findall("[a-z]+", text.lower())
+@dataclass
+class HeldOut:
+    texts: KnownTexts
+    states: list[str]
+    tasks: list[str]  # of every state
+    labels: dict[str, set[str]]  # by task, in lower case
 
 
-def shingles(words: list[str]) -> set[int]:
-    return {hash(tuple(words[i: i + WORDS])) for i in range(len(words) - WORDS + 1)}
+@dataclass
+class Report:
+    states: int = 0
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    digests: set[str] = field(default_factory=set)
 
 
-def compare(states: list[str], texts: set[str], grams: set[int]) -> tuple[int, int]:
-    """-> equal states, states that share at least half of their 8-grams"""
-    equal = near = 0
-    for state in states:
-        words = normalised(state)
-        equal += len(words) > 2 and " ".join(words) in texts
-        own = shingles(words)
-        near += bool(own) and 2 * len(own & grams) >= len(own)
-    return equal, near
+def read_heldout(folder: Path) -> HeldOut:
+    tasks = heldout_tasks(folder)
+    states = [row["state"] for task in tasks for row in task.rows]
+    names = [task.name for task in tasks for _ in task.rows]
+    return HeldOut(KnownTexts(states), states, names, {task.name: labels_of(task) for task in tasks})
 
 
 def labels_of(task: Task) -> set[str]:
     """Names of choice labels; yes and no and score levels are everybody's."""
     if task.labels is not None:
-        return set(task.labels) if task.type == "choice" else set()
-    return {name for row in task.rows for q in row["questions"] if q["type"] == "choice" for name in q["criteria"]}
+        return {normalise(name) for name in task.labels} if task.type == "choice" else set()
+    return {normalise(name) for row in task.rows for q in row["questions"] if q["type"] == "choice" for name in q["criteria"]}
+
+
+def check_states(name: str, states: list[str], heldout: HeldOut, report: Report, examples: int) -> None:
+    """Counts and prints what was found for the states of one training task."""
+    states = list(dict.fromkeys(states))
+    found = heldout.texts.compare(states)
+    by_pair: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in found:
+        by_pair[heldout.tasks[finding.known], finding.kind].append(finding)
+        report.counts[finding.kind] += 1
+        report.digests.add(digest(states[finding.text]))
+    report.states += len(states)
+    counts = ", ".join(f"{sum(f.kind == kind for f in found)} {kind}" for kind in KINDS)
+    print(f"{name}: {len(states)} different states, {counts}")
+    for (other, kind), findings in sorted(by_pair.items()):
+        print(f"    {len(findings)} {kind} to {other}")
+        for finding in sorted(findings, key=lambda f: -f.share)[:examples]:
+            print(f"        {finding.share:.2f} {shown(states[finding.text])}\n          ~  {shown(heldout.states[finding.known])}")
+
+
+def shown(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}…"
+
+
+def check_labels(task: Task, heldout: HeldOut) -> None:
+    own = labels_of(task)
+    for other, labels in heldout.labels.items():
+        if common := sorted(own & labels - {""}):
+            more = " …" if len(common) > SHOWN_LABELS else ""
+            print(f"    {len(common)} of {len(labels)} labels of {other}: {', '.join(common[:SHOWN_LABELS])}{more}")
+
+
+def check_folder(folder: Path, heldout: HeldOut, report: Report, examples: int) -> None:
+    for entry in entries(folder, "train"):
+        if clear_licence(entry["licence"]):
+            task = read_task(folder, entry, None)
+            check_states(task.name, [row["state"] for row in task.rows], heldout, report, examples)
+            check_labels(task, heldout)
+
+
+def check_generators(count: int, heldout: HeldOut, report: Report, examples: int) -> None:
+    rng, states = random.Random(1), defaultdict(list)
+    for _ in range(count):
+        example = generators.generate(rng)
+        states[example.task].append(example.state)
+    for name in sorted(states):
+        check_states(name, states[name], heldout, report, examples)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data")
-    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--extra", type=Path, action="append", default=[], help="another folder with tasks.json and train/")
+    parser.add_argument("--generated", type=int, default=5000, help="examples to draw from the generators")
+    parser.add_argument("--examples", type=int, default=2, help="to print of every pair of tasks")
+    parser.add_argument("--exclude", type=Path, help="file to write: digests of the training states found")
     args = parser.parse_args()
     folder = data_folder(args.data)
-    texts, grams, names = set(), set(), set()
-    for task in heldout_tasks(folder):
-        names |= {name.lower() for name in labels_of(task)}
-        for row in task.rows:
-            words = normalised(row["state"])
-            texts.add(" ".join(words))
-            grams |= shingles(words)
-    found = 0
-    for entry in entries(folder, "train"):
-        if not clear_licence(entry["licence"]):
-            continue
-        task = read_task(folder, entry, args.rows)
-        equal, near = compare([row["state"] for row in task.rows], texts, grams)
-        common = sorted(name for name in labels_of(task) if name.lower() in names)
-        found += equal
-        print(f"{task.name}: {len(task.rows)} states, {equal} equal, {near} near, {len(common)} labels in common"
-              f"{': ' + ', '.join(common[:SHOWN]) if common else ''}")
-    rng = random.Random(1)
-    for name, (generate, _) in GENERATORS.items():
-        equal, near = compare([generate(rng).state for _ in range(500)], texts, grams)
-        found += equal
-        print(f"generated_{name}: 500 states, {equal} equal, {near} near")
-    if found:
-        raise SystemExit(f"{found} training states stand in held-out tasks")
-    print("no training state stands in a held-out task")
+    heldout, report = read_heldout(folder), Report()
+    for each in (folder, *args.extra):
+        check_folder(each, heldout, report, args.examples)
+    check_generators(args.generated, heldout, report, args.examples)
+    if args.exclude:
+        args.exclude.parent.mkdir(parents=True, exist_ok=True)
+        args.exclude.write_text(json.dumps(sorted(report.digests), indent=0) + "\n")
+        print(f"{len(report.digests)} digests in {args.exclude}")
+    counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
+    print(f"{report.states} training states against {len(heldout.states)} held-out ones: {counts}")
+    if report.counts["equal"]:
+        raise SystemExit("training holds texts of held-out tasks")
+    print("no training state equals a held-out state")
 
 
 if __name__ == "__main__":

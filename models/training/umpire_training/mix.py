@@ -8,24 +8,32 @@ from collections.abc import Iterator
 
 from . import generators
 from .augment import label_questions, row_questions, shorten, vary_state
+from .derived import opinions
 from .evaluate import request_tokens
 from .prompts import Limits, PreparedRequest, Text, prepare
 from .tasks import Example, Task
 
-# Tasks whose questions stay answerable when unrelated text stands around their state.
-EMBEDDABLE = ("esnli_nouls", "conjnli", "bbq")
-UNRELATED = ("stackoverflow_tags", "metatool_routing", "sgd_dialogues")
+# Tasks whose questions stay answerable when unrelated text stands around their state, and texts that are no such thing.
+EVIDENCE = ("esnli_nouls", "conjnli", "clinc150_intents", "hwu64_intents", "metatool_routing", "sgd_dialogues", "bfcl_tools")
+UNRELATED = ("stackoverflow_tags", "emobank_valence", "crisis_type", "quote_topics", "package_sections", "wordnet_domains", "tweet_sentiment")
+# Tasks whose label is a topic: several rows of one label, one after the other, are a longer text on that topic.
+TOPICS = ("clinc150_domains", "stackoverflow_tags", "quote_topics", "package_sections", "package_field", "wordnet_domains", "chat_topics",
+          "crisis_type")
+SHARE_OF_OTHERS = (0.0, 0.0, 0.15, 0.3)
 
 
 class Mix:
     def __init__(self, tasks: list[Task], config: dict, seed: int):
-        self.tasks, self.config, self.rng = {task.name: task for task in tasks}, config, random.Random(seed)
+        self.config, self.rng = config, random.Random(seed)
+        tasks = [*tasks, *opinions(tasks)]
+        self.tasks = {task.name: task for task in tasks}
         self.names = list(self.tasks)
         scale = config["task_weights"]
-        self.weights = [len(self.tasks[name].rows) ** 0.5 * scale.get(name, 1.0) for name in self.names]
+        self.weights = [len(self.tasks[name].rows) ** 0.5 * weight_of(name, scale) for name in self.names]
         self.siblings = shared_states(tasks)
-        self.embeddable = [self.tasks[name] for name in EMBEDDABLE if name in self.tasks]
+        self.evidence = [self.tasks[name] for name in EVIDENCE if name in self.tasks]
         self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
+        self.topics = [(self.tasks[name], by_label(self.tasks[name])) for name in TOPICS if name in self.tasks]
 
     def example(self) -> Example:
         """`choice_kept` of the choices stay where a state has other questions too: those are cheap and learn slower."""
@@ -35,11 +43,13 @@ class Mix:
         return example
 
     def any_example(self) -> Example:
-        rng = self.rng
-        if rng.random() < self.config["generated_share"]:
+        rng, config = self.rng, self.config
+        if rng.random() < config["generated_share"]:
             return generators.generate(rng)
-        if self.embeddable and self.unrelated and rng.random() < self.config["long_share"]:
+        if self.evidence and self.unrelated and rng.random() < config["long_share"]:
             return self.long_example()
+        if self.topics and rng.random() < config.get("topic_share", 0.0):
+            return self.topic_example()
         task = self.tasks[rng.choices(self.names, self.weights)[0]]
         row = rng.choice(task.rows)
         return Example(self.state(row["state"]), self.questions(task, row), task.name)
@@ -57,15 +67,42 @@ class Mix:
         return vary_state(shorten(state, self.config["max_characters"]), self.rng)
 
     def long_example(self) -> Example:
-        """One row's state among many unrelated ones: 1,000 to 4,000 tokens."""
+        """One row's state among many unrelated ones: 700 to 4,000 tokens, and all that can be asked about it."""
         rng = self.rng
-        task = rng.choice(self.embeddable)
+        task = rng.choice(self.evidence)
         row = rng.choice(task.rows)
-        wanted, parts = rng.randint(4000, 14000), [row["state"]]
+        wanted, parts = rng.randint(3000, 14000), []
+        kinds = [kind for kind in rng.sample(self.unrelated, min(3, len(self.unrelated))) if kind is not task]
         while sum(map(len, parts)) < wanted:
-            parts.append(rng.choice(rng.choice(self.unrelated).rows)["state"])
+            parts.append(rng.choice(rng.choice(kinds or self.unrelated).rows)["state"])
+        parts.insert(rng.randint(0, len(parts)), row["state"])
+        questions = [q for _ in range(1 if task.labels is None else 2) for q in self.questions(task, row)]
+        return Example(rng.choice(["\n", "\n\n", "\n---\n"]).join(parts), questions, task.name)
+
+    def topic_example(self) -> Example:
+        """Several rows of one label as one text, with some of others among them."""
+        rng = self.rng
+        task, rows = rng.choice(self.topics)
+        label = rng.choice(list(rows))
+        count, foreign = round(2 ** rng.uniform(1, 4)), rng.choice(SHARE_OF_OTHERS)
+        parts = [rng.choice(rng.choice(list(rows.values())) if i and rng.random() < foreign else rows[label]) for i in range(count)]
         rng.shuffle(parts)
-        return Example("\n\n".join(parts), row_questions(task, row, rng), task.name)
+        state = rng.choice(["\n", " ", "\n\n", "\n> "]).join(parts)
+        return Example(shorten(state, 3000), label_questions(task, {"label": label}, rng), task.name)
+
+
+def weight_of(name: str, scale: dict[str, float]) -> float:
+    """The weight named for a task, else for the longest beginning of its name that ends in `*`."""
+    begins = [key for key in scale if key.endswith("*") and name.startswith(key[:-1])]
+    return scale.get(name, scale[max(begins, key=len)] if begins else 1.0)
+
+
+def by_label(task: Task) -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for row in task.rows:
+        if "label" in row:
+            found[row["label"]].append(row["state"])
+    return {label: states for label, states in found.items() if len(states) > 3}
 
 
 def shared_states(tasks: list[Task]) -> dict[str, list[tuple[Task, dict]]]:

@@ -8,9 +8,11 @@ Two ways through the same weights:
 The state runs through all layers. For the last layer, branches read keys and values projected from the finished
 state, not from the input of that layer: so the mean of those values holds the sentence vector of the base model.
 
-What a piece vector is: 372 numbers of the projected mean of its last hidden states, then 12 match features: the
-cosine between that mean and the mean of the finished state, in 12 partial sums. They carry the base model's notion of
-similarity to the head before anything is trained.
+What a piece vector is: 336 numbers projected from the mean of its last hidden states and from that of its
+instructions', then four times 12 match features: the cosine of either mean with the mean of the finished state, and with
+the mean of the state weighted by likeness (the place in a long state where it says so), in 12 partial sums. They carry
+the base model's notion of similarity to the head before anything is trained; for a yes/no question it is the
+instructions that may be like the state, not the words `true` and `false`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+NOUL = 1  # its place among prompts.QUESTION_TYPES
 MASKED = -1e4  # exp(-1e4) is exactly 0 in fp32: what is masked has no influence at all
+SHARPNESS = 10.0
 KeyValue = tuple[Tensor, Tensor]
 
 
@@ -44,6 +48,11 @@ class Shape:
     @property
     def head_size(self) -> int:
         return self.hidden // self.heads
+
+    @property
+    def projected(self) -> int:
+        """Numbers of a piece vector that are no match features."""
+        return self.hidden - 4 * self.heads
 
 
 class Layer(nn.Module):
@@ -92,34 +101,76 @@ class Head(nn.Module):
 
     def __init__(self, shape: Shape):
         super().__init__()
-        self.heads = shape.heads
+        self.heads, self.levels, places = shape.heads, shape.levels, shape.question_types * shape.levels
         self.type_embedding = nn.Embedding(shape.question_types, shape.hidden)
-        self.level_embedding = nn.Embedding(shape.levels, shape.hidden)
+        self.level_embedding = nn.Embedding(places, shape.hidden)
         self.set_layer = SetLayer(shape)
         self.norm = nn.LayerNorm(shape.hidden)
         self.inner = nn.Linear(shape.hidden, shape.hidden)
         self.outer = nn.Linear(shape.hidden, 1)
-        self.match = nn.Embedding(shape.question_types, shape.heads)
-        nn.init.zeros_(self.type_embedding.weight)
-        nn.init.zeros_(self.level_embedding.weight)
+        # of the option's own cosines, mean and likeliest place; of the instructions'
+        self.match = nn.Embedding(shape.question_types, 2 * shape.heads)
+        self.lead_match = nn.Embedding(places, 2 * shape.heads)
+        self.level_bias = nn.Embedding(places, 1)
+        for table in (self.type_embedding, self.level_embedding, self.lead_match, self.level_bias):
+            nn.init.zeros_(table.weight)
         nn.init.normal_(self.outer.weight, std=0.05)
         nn.init.zeros_(self.outer.bias)
-        with torch.no_grad():
-            # choice starts as similarity; for yes/no similarity says nothing; levels are a bit alike what they describe
-            self.match.weight.copy_(torch.tensor([20.0, 0.0, 6.0])[:, None].expand(-1, shape.heads))
+        self.start_match()
+
+    @torch.no_grad()
+    def start_match(self) -> None:
+        """choice starts as similarity, levels are a bit alike what they describe, yes (level 2) where the cosines of
+        instructions and state are above 0.3."""
+        self.match.weight.copy_(torch.tensor([10.0, 0.0, 3.0])[:, None].expand(-1, 2 * self.heads))
+        for level, sign in ((1, -1.0), (2, 1.0)):
+            self.lead_match.weight[self.levels + level] = 1.5 * sign
+            self.level_bias.weight[self.levels + level] = -0.9 * sign
 
     def forward(self, vectors: Tensor, question_type: Tensor, levels: Tensor, mask: Tensor | None = None) -> Tensor:
         """vectors [Q, K, hidden], question_type [Q], levels [Q, K] -> logits [Q, K]"""
-        match = (vectors[..., -self.heads:] * self.match(question_type)[:, None, :]).sum(-1)
-        x = vectors + self.type_embedding(question_type)[:, None, :] + self.level_embedding(levels)
+        # options of a yes/no question come as false, true: their places are their levels
+        counted = torch.arange(1, levels.shape[1] + 1, device=levels.device) * (question_type == NOUL)[:, None]
+        places = levels + counted.clamp(max=self.levels - 1) + self.levels * question_type[:, None]
+        own, lead = vectors[..., -4 * self.heads: -2 * self.heads], vectors[..., -2 * self.heads:]
+        match = (own * self.match(question_type)[:, None, :] + lead * self.lead_match(places)).sum(-1) + self.level_bias(places)[..., 0]
+        x = vectors + self.type_embedding(question_type)[:, None, :] + self.level_embedding(places)
         x = self.norm(self.set_layer(x, mask))
         return self.outer(F.gelu(self.inner(x))).squeeze(-1) + match
+
+
+class TrainingAttention(torch.autograd.Function):
+    """Attention in bfloat16 by plain products: PyTorch's own backward on CPUs takes four to eleven times as long."""
+
+    @staticmethod
+    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        """[N, heads, S, head_size], key and value [N, heads, T, head_size], mask additive -> as query"""
+        batch, heads, size, width = query.shape
+        query, key, value = (part.reshape(batch * heads, -1, width) for part in (query, key, value))
+        scores = torch.bmm(query, key.transpose(1, 2)).mul_(width**-0.5).view(batch, heads, size, -1)
+        if mask is not None:
+            scores = scores.add_(mask)
+        shares = torch.softmax(scores, -1).view(batch * heads, size, -1)
+        ctx.save_for_backward(query, key, value, shares)
+        return torch.bmm(shares, value).view(batch, heads, size, width)
+
+    @staticmethod
+    def backward(ctx, grad: Tensor):
+        query, key, value, shares = ctx.saved_tensors
+        batch, heads, size, width = grad.shape
+        grad = grad.reshape(batch * heads, size, width)
+        by_share = torch.bmm(grad, value.transpose(1, 2))
+        by_score = torch._softmax_backward_data(by_share, shares, -1, shares.dtype).mul_(width**-0.5)
+        found = (torch.bmm(by_score, key), torch.bmm(by_score.transpose(1, 2), query), torch.bmm(shares.transpose(1, 2), grad))
+        return *(part.view(batch, heads, -1, width) for part in found), None
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
     """[N, heads, S, head_size] -> same. mask additive, broadcastable to [N, heads, S, T]"""
     if mask is not None:
         mask = mask.to(query.dtype)
+    if query.dtype == torch.bfloat16 and torch.is_grad_enabled():
+        return TrainingAttention.apply(query, key, value, mask)
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
 
@@ -134,13 +185,16 @@ class KevModel(nn.Module):
         self.window_indexes = nn.Embedding(shape.window_indexes, hidden)
         self.embedding_norm = nn.LayerNorm(hidden, eps=shape.norm_eps)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
-        self.piece_projection = nn.Linear(hidden, hidden - shape.heads)
+        self.piece_projection = nn.Linear(hidden, shape.projected)
+        self.lead_projection = nn.Linear(hidden, shape.projected, bias=False)
         self.state_key, self.state_value = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
-        self.match_state, self.match_piece = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.match_state, self.match_piece, self.match_lead = (nn.Linear(hidden, hidden) for _ in range(3))
+        self.sharpness = nn.Parameter(torch.tensor([SHARPNESS, SHARPNESS]))  # of likeness: for pieces, for instructions
         self.head_module = Head(shape)
         nn.init.zeros_(self.window_indexes.weight)
         nn.init.eye_(self.piece_projection.weight)
         nn.init.zeros_(self.piece_projection.bias)
+        nn.init.zeros_(self.lead_projection.weight)
         self.start_match()
 
     @torch.no_grad()
@@ -157,8 +211,9 @@ class KevModel(nn.Module):
         self.state_value.bias.copy_(last.value.bias)
         self.match_state.weight.copy_(right.T @ torch.diag(1 / values) @ left.T)
         self.match_state.bias.copy_(-self.match_state.weight @ last.value.bias)
-        nn.init.eye_(self.match_piece.weight)
-        nn.init.zeros_(self.match_piece.bias)
+        for match in (self.match_piece, self.match_lead):
+            nn.init.eye_(match.weight)
+            nn.init.zeros_(match.bias)
 
     # --- the three graphs -------------------------------------------------------------------------------------
 
@@ -184,10 +239,12 @@ class KevModel(nn.Module):
             keys = torch.cat([key, self.split(layer.key(x))], 2)
             values = torch.cat([value, self.split(layer.value(x))], 2)
             x = layer.merge(x, self.join(attention(self.split(layer.query(x)), keys, values, mask)))
-        member = (branch == pieces[:, None]).to(x.dtype)  # [P, B]
-        mean = member / member.sum(1, keepdim=True)
-        state = self.join(cache[-1][1])[0].mean(0, keepdim=True)  # [1, hidden]
-        return self.piece_vectors(torch.matmul(mean, x[0]), state)
+        member = (branch == torch.cat([torch.zeros_like(pieces[:1]), pieces])[:, None]).to(x.dtype)  # [1 + P, B]
+        mean = torch.matmul(member / member.sum(1, keepdim=True), x[0])
+        state = self.join(cache[-1][1])  # [1, S, hidden]
+        own, lead = self.match_piece(mean[1:]), self.match_lead(mean[:1])
+        places = self.likest_places(torch.cat([self.sought(own, 0), self.sought(lead, 1)])[None], state)[0]
+        return self.piece_vectors(mean[1:], mean[:1], state.mean(1), (places[:-1], places[-1:]))
 
     def head(self, option_vectors: Tensor, question_type: Tensor, levels: Tensor) -> Tensor:
         """option_vectors [1, K, hidden], question_type [1], levels [1, K] -> logits [1, K]"""
@@ -209,12 +266,32 @@ class KevModel(nn.Module):
         own = torch.zeros(sees.shape, device=branch.device).masked_fill(~sees, MASKED)
         return F.pad(own, (state_keys, 0))[:, None]
 
-    def piece_vectors(self, mean: Tensor, state: Tensor) -> Tensor:
-        """mean [P, hidden]; state (mean of last values) [P or 1, hidden] -> [P, hidden]"""
-        left, right = self.match_piece(mean), self.match_state(state)
+    def piece_vectors(self, mean: Tensor, lead: Tensor, state: Tensor, places: tuple[Tensor, Tensor]) -> Tensor:
+        """mean of pieces [P, hidden], of their instructions [P or 1, hidden]; of the state's last values, over all of it
+        [P or 1, hidden] and over the places likest to either -> [P, hidden]"""
+        own, of_lead = self.match_piece(mean), self.match_lead(lead)
+        whole, at_own, at_lead = (self.match_state(part) for part in (state, *places))
+        own = [self.partial_cosines(own, right) for right in (whole, at_own)]
+        of_lead = [self.partial_cosines(of_lead, right).expand(len(mean), -1) for right in (whole, at_lead)]
+        return torch.cat([self.piece_projection(mean) + self.lead_projection(lead), *own, *of_lead], -1)
+
+    def sought(self, left: Tensor, kind: int) -> Tensor:
+        """left [N, hidden] of `match_piece` (kind 0) or `match_lead` (1) -> what a state value must be like, [N, hidden]
+
+        left · match_state(value) without running `match_state` over the state; its bias is the same everywhere.
+        """
+        norm = (left.square().sum(-1, keepdim=True) + 1e-12).sqrt()
+        return torch.matmul(left / norm, self.match_state.weight) * self.sharpness[kind]
+
+    def likest_places(self, sought: Tensor, state: Tensor, mask: Tensor | None = None) -> Tensor:
+        """sought [R, N, hidden], state [R, S, hidden], additive mask [R, 1, S] -> means of the state by likeness [R, N, hidden]"""
+        scores = torch.bmm(sought, state.transpose(1, 2))
+        return torch.bmm(torch.softmax(scores if mask is None else scores + mask, -1), state)
+
+    def partial_cosines(self, left: Tensor, right: Tensor) -> Tensor:
+        """[N, hidden], [N or 1, hidden] -> [N, heads], which sum up to the cosine"""
         norms = (left.square().sum(-1, keepdim=True) * right.square().sum(-1, keepdim=True) + 1e-12).sqrt()
-        partial = (left * right / norms).view(-1, self.shape.heads, self.shape.head_size).sum(-1)
-        return torch.cat([self.piece_projection(mean), partial], -1)
+        return (left * right / norms).view(-1, self.shape.heads, self.shape.head_size).sum(-1)
 
     # --- many questions at once -------------------------------------------------------------------------------
 
@@ -264,7 +341,10 @@ class KevModel(nn.Module):
             windows = torch.zeros(b.window_slots.shape[0], self.shape.hidden, device=x.device)
             windows = windows.index_add(0, b.token_window, state_value)
             state = (b.row_windows @ windows) / b.row_state_tokens[:, None]
-            vectors = self.piece_vectors(mean, state[b.piece_row])
+            lead = torch.zeros(len(b.lead_lengths) + 1, self.shape.hidden, device=x.device).index_add(0, b.token_lead, x)[:-1]
+            lead = lead / b.lead_lengths[:, None]
+            places = self.batch_places(b, self.match_piece(mean), self.match_lead(lead), state_value)
+            vectors = self.piece_vectors(mean, lead[b.piece_row], state[b.piece_row], places)
             options = torch.zeros(b.option_count, self.shape.hidden, device=x.device)
             options = options.index_add(0, b.piece_option, vectors * b.piece_weight[:, None])
             mask = torch.zeros(b.option_mask.shape, device=x.device).masked_fill(~b.option_mask, MASKED)
@@ -272,14 +352,25 @@ class KevModel(nn.Module):
             return logits.masked_fill(~b.option_mask, MASKED)
 
 
+    def batch_places(self, b: "Batch", own: Tensor, lead: Tensor, state_value: Tensor) -> tuple[Tensor, Tensor]:
+        """own [P, hidden], lead [R, hidden], state_value [state tokens, hidden] -> for every piece both means by likeness"""
+        keys = b.key_slots.shape[1] - b.row_slots.shape[1]
+        sought = torch.zeros(len(lead), int(b.piece_place.max()) + 2, self.shape.hidden, device=own.device)
+        sought = sought.index_put((b.piece_row, b.piece_place), self.sought(own, 0))
+        sought = torch.cat([sought[:, :-1], self.sought(lead, 1)[:, None]], 1)
+        slots = b.key_slots[:, :keys].clamp(max=len(state_value) - 1)  # padding may point anywhere
+        found = self.likest_places(sought, F.embedding(slots, state_value), b.row_mask[:, 0, :1, :keys])
+        return found[b.piece_row, b.piece_place], found[b.piece_row, -1]
+
+
 # --- weights ----------------------------------------------------------------------------------------------------
 
 
-def from_minilm(folder: str | Path, shape: Shape = Shape()) -> KevModel:
-    """A new model with the encoder of all-MiniLM-L6-v2 (a Hugging Face BERT folder)."""
+def from_minilm(folder: str | Path, shape: Shape = Shape(), kind: type[KevModel] = KevModel) -> KevModel:
+    """A new model with the encoder of all-MiniLM-L6-v2 (a Hugging Face BERT folder); `kind` may be a variant to try."""
     from safetensors.torch import load_file
 
-    model = KevModel(shape)
+    model = kind(shape)
     source = {name.removeprefix("bert."): value for name, value in load_file(str(Path(folder) / "model.safetensors")).items()}
     names = {"words": "embeddings.word_embeddings", "positions": "embeddings.position_embeddings",
              "segments": "embeddings.token_type_embeddings", "embedding_norm": "embeddings.LayerNorm"}
@@ -291,7 +382,7 @@ def from_minilm(folder: str | Path, shape: Shape = Shape()) -> KevModel:
     state = {f"{ours}.{kind}": source[f"{theirs}.{kind}"] for ours, theirs in names.items()
              for kind in ("weight", "bias") if f"{theirs}.{kind}" in source}
     missing, unexpected = model.load_state_dict(state, strict=False)
-    ours = {"window_indexes", "piece_projection", "match_state", "match_piece", "state_key", "state_value", "head_module"}
+    ours = {"window_indexes", "piece_projection", "lead_projection", "match_state", "match_piece", "match_lead", "sharpness", "state_key", "state_value", "head_module"}
     left = [name for name in missing if name.split(".")[0] not in ours]
     if left or unexpected:
         raise ValueError(f"base model does not fit: missing {left}, unexpected {unexpected}")

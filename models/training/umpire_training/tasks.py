@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .normal_text import digest
 from .prompts import Question
 
 # Weights may be used commercially, so texts without a stated licence, or under Twitter's terms, are not trained on.
@@ -42,6 +43,7 @@ class Task:
     labels: dict | list | None
     instructions: list[str]
     rows: list[dict] = field(repr=False)
+    near: dict[str, list[str]] = field(default_factory=dict, repr=False)  # of a label the others, most alike first
 
 
 def data_folder(argument: str | None) -> Path:
@@ -55,7 +57,7 @@ def clear_licence(licence: str) -> bool:
     return not any(words in licence.lower() for words in UNCLEAR_LICENCES)
 
 
-def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0) -> Task:
+def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0, left_out: set[str] = frozenset()) -> Task:
     rows = []
     with gzip.open(folder / entry["split"] / f"{entry['task']}.jsonl.gz", "rt", encoding="utf-8") as file:
         for number, line in enumerate(file):
@@ -63,7 +65,9 @@ def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0) -> Ta
                 continue
             if limit is not None and len(rows) >= limit:
                 break
-            rows.append(json.loads(line))
+            row = json.loads(line)
+            if not left_out or digest(row["state"]) not in left_out:
+                rows.append(row)
     return Task(entry["task"], entry["type"], entry["labels"], entry["instructions"], rows)
 
 
@@ -72,10 +76,14 @@ def entries(folder: Path, split: str) -> list[dict]:
     return [entry for entry in json.loads((folder / "tasks.json").read_text("utf-8")) if entry["split"] == split]
 
 
-def training_tasks(folder: Path, limit: int | None = 20_000, skip: int = 0, only: list[str] | None = None) -> list[Task]:
-    """Rows skip..skip+limit of every training task with a clear licence. Rows are in random order in the files."""
+def training_tasks(folder: Path, limit: int | None = 20_000, skip: int = 0, only: list[str] | None = None,
+                   left_out: set[str] = frozenset()) -> list[Task]:
+    """Rows skip..skip+limit of every training task with a clear licence. Rows are in random order in the files.
+
+    left_out: digests of states that are too close to a held-out text (`leaks.py --exclude`)
+    """
     chosen = [e for e in entries(folder, "train") if clear_licence(e["licence"]) and (not only or e["task"] in only)]
-    return [read_task(folder, entry, limit, skip) for entry in chosen]
+    return [read_task(folder, entry, limit, skip, left_out) for entry in chosen]
 
 
 def heldout_tasks(folder: Path, limit: int | None = None) -> list[Task]:

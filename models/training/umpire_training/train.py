@@ -30,6 +30,7 @@ from .base import base_folder
 from .batch import Batch, collate
 from .evaluate import answer_all, by_task
 from .mix import Mix, example_batches
+from .neighbours import know_neighbours
 from .model import KevModel, from_minilm
 from .prompts import QUESTION_TYPES, Limits, Text
 from .tasks import Example, data_folder, heldout_tasks, plain_examples, training_tasks
@@ -137,7 +138,10 @@ class Trainer:
         self.clock = Progress(args.tokens, args.finish_by, done)
         self.progress = done  # the same in every process: taken over after each step
         folder, rows = data_folder(args.data), self.config
-        tasks = training_tasks(folder, rows["rows_per_task"], rows["heldout_rows_per_task"])
+        left_out = set(json.loads(Path(args.exclude).read_text())) if args.exclude else set()
+        tasks = [task for source in [folder, *map(Path, args.extra)]
+                 for task in training_tasks(source, rows["rows_per_task"], rows["heldout_rows_per_task"], left_out=left_out)]
+        know_neighbours(tasks, base, self.text)
         self.mix = Mix(tasks, self.config, self.config["seed"] + self.steps + 1000 * self.workers.rank)
         self.dev = []
         if self.workers.rank == 0:
@@ -225,6 +229,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", default="configs/kev.json")
     parser.add_argument("--data")
+    parser.add_argument("--extra", nargs="*", default=[], help="more folders of training tasks, in the same format")
+    parser.add_argument("--exclude", help="JSON of leaks.py: digests of training states to leave out")
     parser.add_argument("--out", default="runs/kev")
     parser.add_argument("--tokens", type=float, default=20e6)
     parser.add_argument("--finish-by", help="ISO time")
