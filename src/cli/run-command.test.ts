@@ -63,6 +63,13 @@ describe('a mistake in the command line', () => {
     [['decide', 'a', 'b', '--noul', 'x'], 'There can be one document'],
     [['decide', 'a', '--text', 'b', '--noul', 'x'], 'not both'],
     [['decide', '--url', 'here', '--noul', 'x'], '--url must be an http or https address'],
+    [['eval'], 'It takes one file of labelled rows'],
+    [['eval', 'a', 'b'], 'It takes one file of labelled rows'],
+    [['eval', 'no-such-file'], 'no-such-file cannot be read: ENOENT'],
+    [['eval', import.meta.filename, '--limit', 'x'], '--limit takes a number of rows'],
+    [['eval', import.meta.filename, '--questions', import.meta.filename], 'is not valid JSON'],
+    [['calibrate'], 'It takes one file of labelled rows'],
+    [['calibrate', 'a', '--out', 'b', '--dry-run'], 'not both'],
   ])('such as %o is answered with 2 and help', async (args, told) => {
     const { whole, said } = program();
     expect(await runCommand(args, whole)).toBe(2);

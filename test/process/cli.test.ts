@@ -22,7 +22,17 @@ describe('the command line', () => {
   it('shows its commands', async () => {
     const { code, out } = await umpire(['--help']);
     expect(code).toBe(0);
-    for (const name of ['serve', 'keys create', 'keys list', 'keys revoke', 'models list', 'models verify', 'decide']) {
+    for (const name of [
+      'serve',
+      'keys create',
+      'keys list',
+      'keys revoke',
+      'models list',
+      'models verify',
+      'decide',
+      'eval',
+      'calibrate',
+    ]) {
       expect(out).toMatch(new RegExp(`^ {2}${name} +[A-Z]`, 'm'));
     }
   });
