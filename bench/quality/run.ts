@@ -2,7 +2,7 @@
 // cosine baseline. Prints tables and writes bench/results/quality-<model>.{json,md,svg}. It times nothing.
 // npm run bench:quality -- [--data DIR] [--rows 250] [--training-rows 60] [--order-rows 50] [--long-rows 50] [--model DIR] [--out DIR]
 
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { answerRows, measureOrderInstability, type OrderInstability } from '../../src/quality/asking.ts';
 import { accuracyByOptions, accuracyByStateTokens } from '../../src/quality/breakdown.ts';
@@ -173,7 +173,7 @@ async function main(): Promise<number> {
   try {
     const report = await measure(models, options);
     process.stdout.write(`${formatReport(report)}\n`);
-    for (const file of writeReport(report, options.out)) say(`written: ${join(file)}`);
+    for (const file of writeReport(report, options.out)) say(`written: ${file}`);
   } finally {
     await models.stop();
   }
