@@ -15,7 +15,7 @@ import type { ModelFolder, SplitEncoderManifest, TextEncoderManifest } from '../
 import { readModelFolder } from '../../src/runtime/model-folder.ts';
 
 const MODELS = resolve(import.meta.dirname, '..', '..', 'models');
-export const BASELINE_MODEL = 'text-embed-mini';
+const BASELINE_MODEL = 'text-embed-mini';
 const SPECIAL_TOKENS = 2;
 const caller: Caller = { keyId: 'bench', signal: new AbortController().signal };
 

@@ -34,7 +34,7 @@ export interface ReliabilityBin {
   readonly accuracy: number;
 }
 
-export const RELIABILITY_BINS = 15;
+const RELIABILITY_BINS = 15;
 const ERROR_LIMIT = 0.05;
 /** Keeps one certain mistake from making the mean infinite. */
 const LEAST_PROBABILITY = 1e-12;

@@ -27,7 +27,7 @@ const GOLD_MESSAGES = {
   score: "the 'gold' of a score must be the number of a level, from 0",
 } as const;
 
-export function namesOf(question: Question): string[] {
+function namesOf(question: Question): string[] {
   switch (question.type) {
     case 'choice':
       return question.options.map(({ name }) => name);
