@@ -55,7 +55,7 @@ beforeAll(() => {
   ]);
   const entries = [
     labelTask('snips', { words: ['parcel', 'bill', 'refund'] }),
-    labelTask('rotten_tomatoes'),
+    labelTask('financial_phrasebank'),
     {
       task: 'sgd_unseen_services',
       split: 'heldout',
@@ -77,7 +77,7 @@ describe('the data', () => {
     const tasks = readHeldoutTasks(folder, 2);
     expect(tasks.map(({ name, rows }) => [name, rows.length])).toEqual([
       ['snips', 2],
-      ['rotten_tomatoes', 2],
+      ['financial_phrasebank', 2],
       ['sgd_unseen_services', 2],
     ]);
     expect(tasks[2]?.rows.flatMap(({ questions }) => questions.map(({ task }) => task))).toEqual([
@@ -160,7 +160,7 @@ it('long documents have their evidence in the middle, and the same questions', a
     const at = document.indexOf(`\n\n${evidence}\n\n`) / document.length;
     expect(at).toBeGreaterThan(0.45);
     expect(at).toBeLessThan(0.55);
-    expect(document).toContain('rotten_tomatoes');
+    expect(document).toContain('financial_phrasebank');
   }
 });
 
@@ -195,7 +195,8 @@ describe('a run', () => {
   it('measures every held-out task and writes its three files', async () => {
     const out = join(folder, 'results');
     const { stdout } = await start(['--data', folder, '--rows', '4', '--model', tinyDecision, '--out', out]);
-    for (const task of ['snips', 'rotten_tomatoes', 'sgd_unseen_services']) expect(stdout).toContain(`| ${task} | `);
+    for (const task of ['snips', 'financial_phrasebank', 'sgd_unseen_services'])
+      expect(stdout).toContain(`| ${task} | `);
     const report = JSON.parse(readFileSync(join(out, 'quality-tiny-decision.json'), 'utf8'));
     expect(report).toMatchObject({
       model: { id: 'tiny-decision' },
