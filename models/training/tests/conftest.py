@@ -1,4 +1,7 @@
+import shutil
+import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,8 @@ from umpire_training.base import base_folder  # noqa: E402
 from umpire_training.model import KevModel, Shape  # noqa: E402
 from umpire_training.prompts import Text  # noqa: E402
 
-TOKENIZER = Path(__file__).resolve().parents[2] / "text-embed-mini/tokenizer.json"
+ROOT = Path(__file__).resolve().parents[3]
+TOKENIZER = ROOT / "models/text-embed-mini/tokenizer.json"
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +51,21 @@ def model():
 def tiny():
     """Small enough that a test may change it and take milliseconds."""
     return random_model(Shape(hidden=36, layers=3, heads=6, inner=64))
+
+
+@pytest.fixture(scope="session")
+def node() -> Callable:
+    """Runs a script of the repository; without Node and the server's packages the tests that need it are skipped."""
+    local = ROOT / "node_modules/.bin/node"
+    found = str(local) if local.exists() else shutil.which("node")
+    if not found or not (ROOT / "node_modules").exists():
+        pytest.skip("Node and the server's packages are not installed")
+    return lambda *arguments: subprocess.run([found, *map(str, arguments)], cwd=ROOT, check=True)
+
+
+@pytest.fixture(scope="session")
+def every_fixture(node, tmp_path_factory) -> Path:
+    """File of all random requests with their rows, written anew by the server's code."""
+    file = tmp_path_factory.mktemp("prompts") / "prompts.jsonl"
+    node("test/models/prompt-fixtures.ts", "--all", file)
+    return file

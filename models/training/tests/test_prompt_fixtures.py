@@ -2,17 +2,14 @@
 
 import hashlib
 import json
-import shutil
-import subprocess
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
-from umpire_training.parity import prepared_from_json
+from conftest import ROOT
+from umpire_training.parity import prepared_from_json, read_fixtures
 from umpire_training.prompts import Limits, prepare, question_from_json
 
-ROOT = Path(__file__).parents[3]
 FIXTURES = json.loads((ROOT / "test/models/fixtures/prompts.json").read_text("utf-8"))
 SUMS = json.loads((ROOT / "test/models/fixtures/prompt-sums.json").read_text("utf-8"))
 
@@ -28,28 +25,21 @@ def test_prompts_equal_those_of_the_server(fixture, text):
 
 
 @pytest.fixture(scope="module")
-def every_fixture(tmp_path_factory) -> list[dict]:
-    """All random requests, written anew by the server's code; skipped where its Node is not installed."""
-    local = ROOT / "node_modules/.bin/node"
-    node = str(local) if local.exists() else shutil.which("node")
-    if not node or not (ROOT / "node_modules").exists():
-        pytest.skip("Node and the server's packages are not installed")
-    file = tmp_path_factory.mktemp("prompts") / "prompts.jsonl"
-    subprocess.run([node, "test/models/prompt-fixtures.ts", "--all", str(file)], cwd=ROOT, check=True)
-    return [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
+def fixtures(every_fixture) -> list[dict]:
+    return read_fixtures(every_fixture, None)
 
 
-def test_every_random_prompt_equals_that_of_the_server(every_fixture, text):
-    assert len(every_fixture) == SUMS["count"] >= 400
-    for fixture, committed in zip(every_fixture, SUMS["sums"], strict=True):
+def test_every_random_prompt_equals_that_of_the_server(fixtures, text):
+    assert len(fixtures) == SUMS["count"] >= 400
+    for fixture, committed in zip(fixtures, SUMS["sums"], strict=True):
         prepared = ours(fixture, text)
         assert prepared == fixture["prepared"]
         assert hashlib.sha256(json.dumps(prepared, separators=(",", ":")).encode()).hexdigest() == committed
 
 
-def test_random_requests_take_every_path(every_fixture):
+def test_random_requests_take_every_path(fixtures):
     """What the fixtures claim to cover, they cover."""
-    prepared = [fixture["prepared"] for fixture in every_fixture]
+    prepared = [fixture["prepared"] for fixture in fixtures]
     questions = [question for request in prepared for question in request["questions"]]
     state_tokens = [sum(map(len, request["windows"])) for request in prepared]
     assert min(state_tokens) == 2 and max(state_tokens) > 5000
@@ -61,11 +51,10 @@ def test_random_requests_take_every_path(every_fixture):
     assert sum(len(question["windows"]) > 0 for question in questions) > 20  # instructions longer than a window
     assert sum(len(question["chunks"]) > 1 for question in questions) > 50
     assert any(len(c["options"]) > len(set(c["options"])) for q in questions for c in q["chunks"])  # options in pieces
-    texts = json.dumps([[fixture["state"], fixture["questions"]] for fixture in every_fixture])
+    texts = json.dumps([[fixture["state"], fixture["questions"]] for fixture in fixtures])
     for part in ("[SEP]", "\\ud83d\\ude00", "\\u6771", "\\u0000", "\\ud800", "\\u0301"):
         assert part in texts
 
 
-def test_prepared_requests_survive_json(text):
-    fixture = FIXTURES[0]
-    assert asdict(prepared_from_json(fixture["prepared"])) == fixture["prepared"]
+def test_prepared_requests_survive_json():
+    assert all(asdict(prepared_from_json(fixture["prepared"])) == fixture["prepared"] for fixture in FIXTURES)

@@ -15,7 +15,7 @@ import argparse
 import json
 import math
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -28,6 +28,7 @@ from .prompts import Chunk, Limits, PreparedQuestion, PreparedRequest
 from .reference import encode_windows, question_logits, readout
 
 LARGEST = 1e-4
+BATCH_SCORES = 2_000_000  # of one head, padding included
 Answers = list[list[float]]  # [questions][options], in the order of the request
 
 
@@ -82,8 +83,25 @@ def answer_by_runs(model: KevModel | OnnxKev, request: PreparedRequest, limits: 
 
 
 def answer_in_batch(model: KevModel, request: PreparedRequest, limits: Limits) -> Answers:
-    batch = collate([request], limits.max_window_index)
-    return [readout(row[: len(places)], places) for row, places in zip(model.forward_batch(batch), batch.places)]
+    answers = []
+    for questions in groups(request):
+        batch = collate([replace(request, questions=questions)], limits.max_window_index)
+        logits = model.forward_batch(batch)
+        answers += [readout(row[: len(places)], places) for row, places in zip(logits, batch.places)]
+    return answers
+
+
+def groups(request: PreparedRequest) -> list[list[PreparedQuestion]]:
+    """Questions side by side, in one batch while its padded scores stay few."""
+    state, found, rows, widest = sum(map(len, request.windows)), [], 0, 0
+    for question in request.questions:
+        rows += len(question.chunks)
+        widest = max([widest, *(len(chunk.token_ids) for chunk in question.chunks)])
+        if not found or rows * widest * (state + widest) > BATCH_SCORES:
+            found.append([])
+            rows, widest = len(question.chunks), max(len(chunk.token_ids) for chunk in question.chunks)
+        found[-1].append(question)
+    return found
 
 
 @torch.inference_mode()
