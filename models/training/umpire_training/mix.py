@@ -67,17 +67,21 @@ class Mix:
         return vary_state(shorten(state, self.config["max_characters"]), self.rng)
 
     def long_example(self) -> Example:
-        """One row's state among many unrelated ones: 700 to 4,000 tokens, and all that can be asked about it."""
+        """One row's state among many unrelated ones, 150 to 4,000 tokens in all, and all that can be asked about it."""
         rng = self.rng
-        task = rng.choice(self.evidence)
-        row = rng.choice(task.rows)
-        wanted, parts = rng.randint(3000, 14000), []
-        kinds = [kind for kind in rng.sample(self.unrelated, min(3, len(self.unrelated))) if kind is not task]
-        while sum(map(len, parts)) < wanted:
+        evidence = generators.generate(rng) if rng.random() < 0.35 else self.evidence_example()
+        wanted, parts = 600 * (14000 / 600) ** rng.random(), []
+        kinds = [kind for kind in rng.sample(self.unrelated, min(3, len(self.unrelated))) if kind.name != evidence.task]
+        while sum(map(len, parts)) + len(evidence.state) < wanted:
             parts.append(rng.choice(rng.choice(kinds or self.unrelated).rows)["state"])
-        parts.insert(rng.randint(0, len(parts)), row["state"])
+        parts.insert(rng.randint(0, len(parts)), evidence.state)
+        return Example(rng.choice(["\n", "\n\n", "\n---\n"]).join(parts), evidence.questions, evidence.task)
+
+    def evidence_example(self) -> Example:
+        task = self.rng.choice(self.evidence)
+        row = self.rng.choice(task.rows)
         questions = [q for _ in range(1 if task.labels is None else 2) for q in self.questions(task, row)]
-        return Example(rng.choice(["\n", "\n\n", "\n---\n"]).join(parts), questions, task.name)
+        return Example(row["state"], questions, task.name)
 
     def topic_example(self) -> Example:
         """Several rows of one label as one text, with some of others among them."""

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 NOUL = 1  # its place among prompts.QUESTION_TYPES
 MASKED = -1e4  # exp(-1e4) is exactly 0 in fp32: what is masked has no influence at all
-SHARPNESS = 10.0
+SHARPNESS = 20.0
 KeyValue = tuple[Tensor, Tensor]
 
 
