@@ -1,8 +1,9 @@
-"""Weights between the base model and a trained one: new tasks learned, sentence vectors not forgotten.
+"""Weights between what training started from and what it led to: new tasks learned, sentence vectors not forgotten.
 
     python -m umpire_training.average --model runs/final.pt --share 0.3 --out runs/averaged.pt
 
-`--share` is the base's part of the encoder. What the base does not have (head, projection of pieces) stays as trained.
+`--share` is the start's part of the encoder and of the projections, which start as the identity or zero. The head stays as
+trained.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 from .base import base_folder
 from .model import KevModel, from_minilm, load, save
 
-OWN = ("head_module", "piece_projection", "window_indexes")
+OWN = ("head_module", "window_indexes", "sharpness")
 
 
 def average(model: KevModel, base: KevModel, share: float) -> KevModel:
