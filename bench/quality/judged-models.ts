@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startEngine } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Answer } from '../../src/domain/answer.ts';
+import { probabilitiesInOrder } from '../../src/domain/answer.ts';
 import type { Caller } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -74,7 +74,7 @@ export class JudgedModels {
     this.baseline = { id: baseline.manifest.id, digest: baseline.digest };
     const ask: AskedModel['ask'] = async (state, questions) => {
       const { answers } = await engine.decide({ modelId: id, state, questions }, caller);
-      return answers.map(toProbabilities);
+      return answers.map(probabilitiesInOrder);
     };
     const countTokens = (text: string) => tokenizer.encode(text).length;
     const asked = { ask, temperatures, countTokens, atOnce: engine.status().workers };
@@ -102,16 +102,4 @@ export class JudgedModels {
 
 function readTokenizer({ path }: ModelFolder): BertTokenizer {
   return new BertTokenizer(JSON.parse(readFileSync(join(path, 'tokenizer.json'), 'utf8')));
-}
-
-/** @returns `[options]`; noul: false, true */
-function toProbabilities(answer: Answer): readonly number[] {
-  switch (answer.type) {
-    case 'choice':
-      return answer.probabilities.map(({ probability }) => probability);
-    case 'score':
-      return answer.probabilities;
-    case 'noul':
-      return [1 - answer.noul, answer.noul];
-  }
 }

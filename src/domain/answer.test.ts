@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { argmax, choiceConfidence, expectedScore, scoreConfidence, toAnswer } from './answer.ts';
+import { argmax, choiceConfidence, expectedScore, probabilitiesInOrder, scoreConfidence, toAnswer } from './answer.ts';
 
 describe('confidence', () => {
   it.each([
@@ -43,5 +43,22 @@ describe('answer', () => {
   it('of a score carries its levels', () => {
     const answer = toAnswer({ type: 'score', instructions: 'x', levels: ['low', 'high'] }, [0.25, 0.75]);
     expect(answer).toMatchObject({ type: 'score', score: 0.75, levels: ['low', 'high'] });
+  });
+});
+
+describe('probabilities of an answer', () => {
+  it('stand in the order of the question', () => {
+    const probabilities = [
+      { name: 'b', probability: 0.7 },
+      { name: 'a', probability: 0.3 },
+    ];
+    expect(probabilitiesInOrder({ type: 'choice', choice: 'b', probabilities, confidence: 0.4 })).toEqual([0.7, 0.3]);
+    expect(
+      probabilitiesInOrder({ type: 'score', score: 1, levels: ['x', 'y'], probabilities: [0, 1], confidence: 1 }),
+    ).toEqual([0, 1]);
+  });
+
+  it('are those of false, then of true, for a noul', () => {
+    expect(probabilitiesInOrder({ type: 'noul', noul: 0.75 })).toEqual([0.25, 0.75]);
   });
 });

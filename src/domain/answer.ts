@@ -28,6 +28,18 @@ export interface NoulAnswer {
 
 export type Answer = ChoiceAnswer | ScoreAnswer | NoulAnswer;
 
+/** @returns `[options]`, in the order of the question; noul: false, true */
+export function probabilitiesInOrder(answer: Answer): readonly number[] {
+  switch (answer.type) {
+    case 'choice':
+      return answer.probabilities.map(({ probability }) => probability);
+    case 'score':
+      return answer.probabilities;
+    case 'noul':
+      return [1 - answer.noul, answer.noul];
+  }
+}
+
 /** Index of the largest value, the first of equals. @param values `[n]`, n ≥ 1 */
 export function argmax(values: readonly number[]): number {
   let best = 0;

@@ -2,7 +2,7 @@
 // `node test/models/server-answers.ts MODEL_FOLDER REQUESTS.jsonl ANSWERS.jsonl`: one line a request.
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Answer } from '../../src/domain/answer.ts';
+import { probabilitiesInOrder } from '../../src/domain/answer.ts';
 import { createLocalEngine } from '../../src/engine/local-engine.ts';
 import { toQuestion } from '../../src/runtime/golden.ts';
 import type { GoldenQuestion } from './random-requests.ts';
@@ -10,17 +10,6 @@ import type { GoldenQuestion } from './random-requests.ts';
 interface Line {
   readonly state: string;
   readonly questions: readonly GoldenQuestion[];
-}
-
-function probabilitiesOf(answer: Answer): readonly number[] {
-  switch (answer.type) {
-    case 'choice':
-      return answer.probabilities.map(({ probability }) => probability);
-    case 'score':
-      return answer.probabilities;
-    case 'noul':
-      return [1 - answer.noul, answer.noul];
-  }
 }
 
 async function answerAll(modelFolder: string, lines: readonly Line[]): Promise<string[]> {
@@ -41,7 +30,7 @@ async function answerAll(modelFolder: string, lines: readonly Line[]): Promise<s
   for (const { state, questions } of lines) {
     const job = { modelId: 'kev', state, questions: questions.map(toQuestion) };
     const { answers, inputTokens } = await engine.decide(job, caller);
-    replies.push(JSON.stringify({ input_tokens: inputTokens, probabilities: answers.map(probabilitiesOf) }));
+    replies.push(JSON.stringify({ input_tokens: inputTokens, probabilities: answers.map(probabilitiesInOrder) }));
   }
   await engine.drain();
   return replies;

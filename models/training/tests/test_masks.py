@@ -106,7 +106,7 @@ def test_company_in_a_batch_has_no_influence(tiny, text):
     together = batched(tiny, text, requests())
     alone = [answers for case in requests() for answers in batched(tiny, text, [case])]
     for ours, theirs in zip(together, alone, strict=True):
-        assert ours == pytest.approx(theirs, abs=5e-6)
+        assert ours == pytest.approx(theirs, abs=1e-6)
 
 
 @pytest.mark.parametrize("changed", [

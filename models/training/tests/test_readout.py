@@ -17,7 +17,7 @@ from umpire_training.reference import bucket, forward_request, readout, temperat
 def test_batched_equals_run_by_run(tiny, text, limits):
     expected = [answer for state, questions in requests() for answer in forward_request(tiny, text, state, questions, limits)[0]]
     for ours, theirs in zip(batched(tiny, text, requests(), limits), expected, strict=True):
-        assert ours == pytest.approx(theirs, abs=5e-6)
+        assert ours == pytest.approx(theirs, abs=1e-6)
 
 
 @torch.inference_mode()

@@ -19,10 +19,10 @@ from torch import Tensor
 
 from .base import base_folder
 from .batch import collate
-from .evaluate import FAST, answer_all, by_task
+from .evaluate import FAST, Answer, answer_all, by_task, option_names
 from .mix import Mix, example_batches
 from .model import KevModel, from_minilm
-from .prompts import Limits, PreparedRequest, Text, prepare, with_specials
+from .prompts import SEP, Limits, PreparedRequest, Text, prepare, with_specials
 from .tasks import Example, data_folder, heldout_tasks, plain_examples, training_tasks
 from .train import loss_of, optimizer_for, schedule, targets
 
@@ -70,7 +70,7 @@ def ask_before_reading(example: Example, text: Text, limits: Limits) -> tuple[li
         lead = text.ids(labelled.question.instructions)[:room]
         request = prepare(example.state, [labelled.question], text, limits)
         parts = text.cut(text.ids(example.state), limits.window_tokens - 3 - len(lead)) or [[]]
-        request.windows = [with_specials([*lead, 102, *part]) for part in parts]
+        request.windows = [with_specials([*lead, SEP, *part]) for part in parts]
         found[0].append(Example(example.state, [labelled], example.task))
         found[1].append(request)
     return found
@@ -156,9 +156,7 @@ def measure(trial: Trial, model: KevModel, limits: Limits, rows: dict[str, list[
 
 
 @torch.inference_mode()
-def answer_aware(model: KevModel, examples: list[Example], text: Text, limits: Limits):
-    from .evaluate import Answer, option_names
-
+def answer_aware(model: KevModel, examples: list[Example], text: Text, limits: Limits) -> list[Answer]:
     answers = []
     for example in examples:
         singles, requests = ask_before_reading(example, text, limits)
