@@ -144,6 +144,7 @@ function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamO
       releaseDate: model.releaseDate,
       price: {
         inputMicroUsd: model.inputMicroUsdPerMillionTokens,
+        cachedInputMicroUsd: model.cachedInputMicroUsdPerMillionTokens ?? model.inputMicroUsdPerMillionTokens,
         outputMicroUsd: model.outputMicroUsdPerMillionTokens,
       },
       baseUrl: upstream.baseUrl,

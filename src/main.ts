@@ -18,7 +18,7 @@ import { runCommand } from './cli/run-command.ts';
 import { ConfigError, type LoadedConfig, loadConfig, readClientSettings } from './config/load.ts';
 import { printConfig } from './config/print.ts';
 import { SETTINGS } from './config/settings.ts';
-import type { ApiKey } from './domain/api-key.ts';
+import { type ApiKey, NO_LIMITS } from './domain/api-key.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { BertTokenizer } from './runtime/bert-tokenizer.ts';
 import { type DecisionFolder, renderManifest, writeTemperatures } from './runtime/calibrated-folder.ts';
@@ -37,7 +37,12 @@ const LOCAL_KEY: ApiKey = {
   visiblePrefix: 'ump_',
   models: null,
   scopes: ['inference'],
+  budget: null,
+  limits: NO_LIMITS,
   createdAtMs: 0,
+  createdBy: 'server',
+  disabledAtMs: null,
+  lastUsedAtMs: null,
   expiresAtMs: null,
   revokedAtMs: null,
 };

@@ -120,7 +120,8 @@ const log = z.strictObject({
   }),
 });
 
-const microUsd = z.int().min(0).max(1_000_000_000_000);
+/** The same bound as in the domain: a cost must fit 64 bits. */
+const microUsd = z.int().min(0).max(1_000_000_000);
 
 const reasoning = z.strictObject({
   usage: z.enum(['auto', 'included', 'apart']).default('auto').register(note, {
@@ -147,9 +148,18 @@ const upstreamModel = z.strictObject({
     help: 'Price of input.',
     unit: 'micro-USD per 1,000,000 tokens',
   }),
+  cachedInputMicroUsdPerMillionTokens: microUsd.optional().register(note, {
+    help: 'Price of input that the upstream had cached.',
+    unit: 'micro-USD per 1,000,000 tokens',
+    defaultText: 'the price of input',
+  }),
   outputMicroUsdPerMillionTokens: microUsd.default(0).register(note, {
     help: 'Price of output, reasoning included.',
     unit: 'micro-USD per 1,000,000 tokens',
+  }),
+  reserveOutputTokens: z.int().min(0).max(10_000_000).default(4096).register(note, {
+    help: 'Output that is reserved against a budget where the caller sets no `max_tokens`.',
+    unit: 'tokens',
   }),
   reasoning: reasoning.optional().register(note, { help: 'Present for a reasoning model, absent for any other.' }),
 });
@@ -189,8 +199,60 @@ const upstream = z.strictObject({
   takesStreamOptions: z.boolean().default(true).register(note, {
     help: 'Whether the upstream may be sent `stream_options`. Off for one that refuses the field; it must then tell usage by itself.',
   }),
+  whenClientLeaves: z.enum(['estimate', 'drain', 'free']).default('estimate').register(note, {
+    help: 'What a client that leaves is billed. `estimate`: the upstream is stopped, and what was sent is billed by estimated tokens, unless the upstream told its usage. `drain`: the upstream is read to its end and its usage is billed. `free`: the upstream is stopped and nothing is billed.',
+  }),
   maxConcurrentRequests: count().default(256).register(note, {
     help: 'Requests to one model at a time; further ones are refused as `overloaded`.',
+  }),
+});
+
+const database = z.strictObject({
+  poolSize: count().max(1000).default(10).register(note, {
+    help: 'Connections of this process to PostgreSQL.',
+  }),
+  connectTimeoutMs: milliseconds().default(3000).register(note, { help: 'Until a connection stands.', unit: 'ms' }),
+  statementTimeoutMs: milliseconds().default(5000).register(note, {
+    help: 'Until a statement is answered; then the store counts as unavailable. Reports may take ten times as long.',
+    unit: 'ms',
+  }),
+});
+
+const ledger = z.strictObject({
+  whenStoreFails: z.enum(['refuse', 'serve']).default('refuse').register(note, {
+    help: 'While the store cannot be reached: `refuse` answers 503 `store_unavailable`. `serve` lets known keys work without budgets, limits and rows; what was served unbilled is counted in the metrics.',
+  }),
+  settleTimeoutMs: milliseconds().default(3000).register(note, {
+    help: 'How long a finished request waits for its row to be written before it is answered 503.',
+    unit: 'ms',
+  }),
+  instanceTimeoutMs: milliseconds(1000).default(15_000).register(note, {
+    help: 'PostgreSQL: a process that gave no sign of life for that long is dead, and its open requests are closed as `crashed`.',
+    unit: 'ms',
+  }),
+  retentionDays: z.int().min(1).max(36_500).optional().register(note, {
+    help: 'Rows older than this are summed by hour and deleted. Reports stay the same.',
+    defaultText: 'rows are kept',
+  }),
+});
+
+const idempotency = z.strictObject({
+  windowMs: milliseconds(1000).default(86_400_000).register(note, {
+    help: 'How long a reply is kept for retries with the same `Idempotency-Key`.',
+    unit: 'ms',
+  }),
+  maxReplyBytes: z
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(8 * 1024 * 1024)
+    .register(note, {
+      help: 'Largest reply that is kept. A retry of a larger one is refused rather than run and billed twice.',
+      unit: 'bytes',
+    }),
+  waitMs: milliseconds(0).default(8000).register(note, {
+    help: 'How long a retry waits for the first request to end before it gets a 409.',
+    unit: 'ms',
   }),
 });
 
@@ -207,6 +269,14 @@ export const configSchema = z.strictObject({
     help: 'Where keys and caches are kept. Created for its owner alone if missing.',
     path: true,
   }),
+  databaseUrl: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+    .optional()
+    .register(note, {
+      help: 'PostgreSQL for keys, prices and the ledger, shared by any number of servers: `postgres://user:password@host:5432/name`.',
+      secret: true,
+      defaultText: 'SQLite in dataDir',
+    }),
   apiKey: z
     .string()
     .regex(/^[\x21-\x7e]{16,200}$/, 'must be 16 to 200 visible ASCII characters')
@@ -225,6 +295,9 @@ export const configSchema = z.strictObject({
     help: 'Models to load: folder names in modelsDir, or paths.',
     defaultText: 'every model folder in modelsDir',
   }),
+  database: database.prefault({}),
+  ledger: ledger.prefault({}),
+  idempotency: idempotency.prefault({}),
   engine: engine.prefault({}),
   decisions: decisions.prefault({}),
   http: http.prefault({}),

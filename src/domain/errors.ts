@@ -1,6 +1,8 @@
 // The one catalogue of errors a caller can see: code, kind and the sentence docs print. HTTP statuses live in
 // http/error-reply.ts alone. Codes are never renamed.
 
+import type { Standing } from './ledger.ts';
+
 /** `type` of the wire body, in the words of the chat format. */
 export type ErrorType =
   | 'invalid_request_error'
@@ -30,12 +32,28 @@ export const errorCatalogue = {
     when: 'The key is missing, malformed, unknown, expired or revoked.',
   },
   insufficient_quota: { type: 'insufficient_quota', when: "The key's budget is spent." },
+  insufficient_scope: {
+    type: 'permission_error',
+    when: 'The key lacks the scope of the route: `inference` or `admin`.',
+  },
   model_not_allowed: { type: 'permission_error', when: 'The key may not use this model.' },
   model_not_found: { type: 'not_found_error', when: 'No such model.' },
   not_found: { type: 'not_found_error', when: 'No such route.' },
   method_not_allowed: {
     type: 'invalid_request_error',
     when: 'The route does not take this method; `Allow` names those it takes.',
+  },
+  conflict: {
+    type: 'invalid_request_error',
+    when: 'What should be made exists already, or cannot be changed any more.',
+  },
+  idempotency_key_reused: {
+    type: 'invalid_request_error',
+    when: 'The `Idempotency-Key` was used before with another request.',
+  },
+  idempotency_key_in_use: {
+    type: 'invalid_request_error',
+    when: 'The first request with this `Idempotency-Key` is still running, or its reply was too large to be kept.',
   },
   request_timeout: { type: 'invalid_request_error', when: 'The client took too long to send its request.' },
   request_too_large: { type: 'invalid_request_error', when: 'The body is over the limit.' },
@@ -45,6 +63,10 @@ export const errorCatalogue = {
   overloaded: {
     type: 'server_error',
     when: 'The queue is full, the deadline cannot be met, or the server is loading or stopping. `Retry-After` says when to come back.',
+  },
+  store_unavailable: {
+    type: 'server_error',
+    when: 'Keys, budgets and the ledger cannot be reached. Nothing is served unbilled; it recovers by itself.',
   },
   internal_error: { type: 'server_error', when: 'A fault of the server; the log has the request id.' },
 } as const satisfies Record<string, ErrorEntry>;
@@ -56,6 +78,8 @@ export interface AppErrorOptions {
   readonly param?: string;
   /** When the same request may succeed, in milliseconds from now. */
   readonly retryAfterMs?: number;
+  /** Where the key stands, for the headers of a refusal. */
+  readonly standing?: Standing;
   /** Message holds text of the caller (a question's name): it is sent, but never logged. */
   readonly quotesCaller?: boolean;
   readonly cause?: unknown;
@@ -67,6 +91,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly standing: Standing | undefined;
   readonly quotesCaller: boolean;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
@@ -74,6 +99,7 @@ export class AppError extends Error {
     this.code = code;
     this.param = options.param;
     this.retryAfterMs = options.retryAfterMs;
+    this.standing = options.standing;
     this.quotesCaller = options.quotesCaller ?? false;
   }
 }

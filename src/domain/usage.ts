@@ -5,6 +5,14 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
+/** Every kind of token that is billed or reported. */
+export interface TokenUsage extends Usage {
+  /** Part of the input that an upstream had cached. */
+  readonly cachedTokens: number;
+  /** Part of the output. */
+  readonly reasoningTokens: number;
+}
+
 /** Parts of a local job's time, in milliseconds; printed in `Server-Timing`. */
 export interface JobTimings {
   readonly queueMs: number;

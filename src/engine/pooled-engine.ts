@@ -210,6 +210,7 @@ function toModelCard({ manifest, digest }: ModelFolder): ModelCard {
     releaseDate: manifest.release_date,
     price: {
       inputMicroUsd: manifest.price.input_micro_usd_per_million_tokens,
+      cachedInputMicroUsd: manifest.price.input_micro_usd_per_million_tokens,
       outputMicroUsd: manifest.price.output_micro_usd_per_million_tokens,
     },
     digest,

@@ -2,7 +2,7 @@
 // which models it opens the catalog's.
 
 import { timingSafeEqual } from 'node:crypto';
-import type { ApiKey, KeyScope } from '../domain/api-key.ts';
+import { type ApiKey, type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ApiKeyRecord, KeyStore } from '../storage/stores.ts';
 import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePrefixOf } from './key-secret.ts';
@@ -60,7 +60,12 @@ export class ApiKeyService {
       visiblePrefix: visiblePrefixOf(secret),
       models: wanted.models,
       scopes: wanted.scopes ?? ['inference'],
+      budget: null,
+      limits: NO_LIMITS,
       createdAtMs: this.#nowMs(),
+      createdBy: 'server',
+      disabledAtMs: null,
+      lastUsedAtMs: null,
       expiresAtMs: wanted.expiresAtMs,
       revokedAtMs: null,
     };
@@ -129,7 +134,12 @@ function fixedRecord(secret: string, nowMs: number): ApiKeyRecord {
     visiblePrefix: visiblePrefixOf(secret),
     models: null,
     scopes: ['inference', 'admin'],
+    budget: null,
+    limits: NO_LIMITS,
     createdAtMs: nowMs,
+    createdBy: 'server',
+    disabledAtMs: null,
+    lastUsedAtMs: null,
     expiresAtMs: null,
     revokedAtMs: null,
     secretHash: hashSecret(secret),

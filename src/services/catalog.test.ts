@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiKey } from '../domain/api-key.ts';
+import { type ApiKey, NO_LIMITS } from '../domain/api-key.ts';
 import type { ModelCard, ModelType } from '../domain/model-card.ts';
 import { Catalog } from './catalog.ts';
 
@@ -9,7 +9,7 @@ const card = (id: string, type: ModelType): ModelCard => ({
   description: '',
   ownedBy: 'someone',
   releaseDate: '2026-01-01',
-  price: { inputMicroUsd: 0, outputMicroUsd: 0 },
+  price: { inputMicroUsd: 0, cachedInputMicroUsd: 0, outputMicroUsd: 0 },
 });
 
 const keyFor = (models: readonly string[] | null): ApiKey => ({
@@ -20,7 +20,12 @@ const keyFor = (models: readonly string[] | null): ApiKey => ({
   scopes: ['inference'],
   createdAtMs: 0,
   expiresAtMs: null,
+  disabledAtMs: null,
   revokedAtMs: null,
+  lastUsedAtMs: null,
+  createdBy: 'server',
+  budget: null,
+  limits: NO_LIMITS,
 });
 
 const local = { models: [card('kev', 'decision'), card('mini', 'embedding')] };

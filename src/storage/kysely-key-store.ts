@@ -1,7 +1,7 @@
 // API keys in any SQL store that kysely speaks to. Owns the queries and the shape of a row; the connection is handed in.
 
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import type { KeyScope } from '../domain/api-key.ts';
+import { type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
 import type { ApiKeyTable, Database } from './schema.ts';
 import type { ApiKeyRecord, KeyStore } from './stores.ts';
 
@@ -75,7 +75,12 @@ function toRecord(row: Selectable<ApiKeyTable>): ApiKeyRecord {
     secretHash: row.secret_hash,
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     scopes: JSON.parse(row.scopes) as KeyScope[],
+    budget: null,
+    limits: NO_LIMITS,
     createdAtMs: Number(row.created_at_ms),
+    createdBy: 'server',
+    disabledAtMs: null,
+    lastUsedAtMs: null,
     expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
     revokedAtMs: row.revoked_at_ms === null ? null : Number(row.revoked_at_ms),
   };

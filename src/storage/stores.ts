@@ -1,6 +1,32 @@
-// What the server keeps, as interfaces. One suite of tests runs over every implementation.
+// What the server keeps, as interfaces. One suite of tests runs over every implementation. Every method may fail with a
+// StoreUnavailableError; nothing of a failed call is kept.
 
 import type { ApiKey } from '../domain/api-key.ts';
+import type { AcceptedRequest, Demand, LedgerRow, RefusalReason, RequestOutcome, Standing } from '../domain/ledger.ts';
+import type { Price } from '../domain/money.ts';
+
+/** The store cannot be reached or cannot write (full disk, lost connection): the request it was for is refused. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}
+
+/** Who did what, for the audit trail. Never a secret, never a caller's text. */
+export interface AuditRecord {
+  readonly atMs: number;
+  /** Id of a key, or `command line`, or `server`. */
+  readonly actor: string;
+  /** `key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, … */
+  readonly action: string;
+  /** Id of what it was done to. */
+  readonly target: string;
+  /** What changed, as JSON. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface StoredAuditRecord extends AuditRecord {
+  /** Grows; the cursor of a page. */
+  readonly id: number;
+}
 
 export interface ApiKeyRecord extends ApiKey {
   /** SHA-256 of the secret, lower-case hex. Secrets have 190 bits of entropy, so no slow hash is needed. */
@@ -15,6 +41,145 @@ export interface KeyStore {
   /** @returns false when there is no such key; revoking twice keeps the first time. */
   revoke(id: string, atMs: number): Promise<boolean>;
   count(): Promise<number>;
+}
+
+/** A price of a model from a moment on, until a later one. */
+export interface DatedPrice {
+  readonly modelId: string;
+  readonly effectiveFromMs: number;
+  readonly price: Price;
+  readonly createdAtMs: number;
+  readonly createdBy: string;
+}
+
+export interface PriceStore {
+  /** Prices are never changed: a second one for the same model and moment is refused. @returns false: there is one */
+  insert(price: DatedPrice, audit: AuditRecord): Promise<boolean>;
+  /** All of them, by model, then by time: the history, and what is still to come. */
+  list(): Promise<readonly DatedPrice[]>;
+}
+
+export interface AuditStore {
+  append(record: AuditRecord): Promise<void>;
+  /** Newest first. @param before id of the last record of the page before */
+  list(page: { readonly before: number | undefined; readonly limit: number }): Promise<readonly StoredAuditRecord[]>;
+}
+
+/** What makes a retry the same request. */
+export interface IdempotencyClaim {
+  /** SHA-256 of the client's key, hex; with the API key's id it is the identity. */
+  readonly keyHash: string;
+  /** SHA-256 of what was asked, hex: the same key with another request is a mistake. */
+  readonly fingerprint: string;
+  readonly expiresAtMs: number;
+}
+
+/** A reply that is given again to a retry. */
+export interface StoredReply {
+  readonly contentType: string;
+  readonly body: string;
+  /** As sent: model digest, cost. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Reservation extends AcceptedRequest {
+  /** The process that answers it; its death releases the reservation. */
+  readonly instanceId: string;
+  readonly demand: Demand;
+  readonly idempotency: IdempotencyClaim | null;
+}
+
+export type ReserveOutcome =
+  | { readonly type: 'reserved'; readonly standing: Standing }
+  | {
+      readonly type: 'refused';
+      readonly reason: RefusalReason;
+      readonly standing: Standing;
+      /** When the same request may pass; null: not by waiting. */
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly type: 'mismatch' }
+  | { readonly type: 'in-progress' }
+  /** `reply` is null where it was too large to be kept. */
+  | { readonly type: 'replay'; readonly reply: StoredReply | null };
+
+export interface Settlement {
+  readonly id: string;
+  readonly outcome: RequestOutcome;
+  /** Kept for retries if the request had an idempotency claim; absent: the claim is given up and a retry runs anew. */
+  readonly reply?: StoredReply | null;
+}
+
+/** `missing`: the reservation is gone (this process was taken for dead): the reply must not be sent as if it were paid. */
+export type SettleOutcome = { readonly type: 'settled'; readonly standing: Standing } | { readonly type: 'missing' };
+
+/** Rows are written once and never changed. Calls that wait together are committed together. */
+export interface LedgerStore {
+  reserve(reservation: Reservation): Promise<ReserveOutcome>;
+  /** Removes the reservation and writes the row in one transaction. Settling twice: `settled`, one row. */
+  settle(settlement: Settlement): Promise<SettleOutcome>;
+  /** Gives the reservation back without a row: the request was not accepted after all. */
+  release(id: string): Promise<void>;
+  /** Says that this process lives. */
+  beat(instanceId: string, nowMs: number): Promise<void>;
+  /** Takes the process off the list of the living; what it left open is recovered by `recover`. */
+  leave(instanceId: string): Promise<void>;
+  /**
+   * Writes `crashed` rows at cost 0 for the reservations of processes that have not given a sign of life since
+   * `deadBeforeMs`, and gives up their idempotency claims. @returns rows written
+   */
+  recover(deadBeforeMs: number, nowMs: number): Promise<number>;
+  /** Deletes idempotency records whose time is over. @returns how many */
+  purgeReplies(nowMs: number): Promise<number>;
+}
+
+export interface UsageFilter {
+  /** Of acceptance; `fromMs` included, `toMs` not. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly keyId?: string;
+  readonly modelId?: string;
+  readonly endpoint?: string;
+}
+
+export type UsageDimension = 'key' | 'model' | 'endpoint' | 'end' | 'day' | 'hour';
+
+/** Sums over rows; dimensions that were not asked for are absent. Days and hours are UTC. */
+export interface UsageGroup {
+  readonly keyId?: string;
+  readonly modelId?: string;
+  readonly endpoint?: string;
+  readonly end?: string;
+  /** Start of the day or hour. */
+  readonly startMs?: number;
+  readonly requests: number;
+  readonly inputTokens: bigint;
+  readonly cachedTokens: bigint;
+  readonly outputTokens: bigint;
+  readonly reasoningTokens: bigint;
+  readonly costPicoUsd: bigint;
+}
+
+export interface UsageStore {
+  /** Rows and rolled-up rows together, ordered by the dimensions. @param page `offset` groups are left out */
+  sum(
+    filter: UsageFilter,
+    by: readonly UsageDimension[],
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly UsageGroup[]>;
+  /** Single rows, newest first. @param before the last row of the page before */
+  rows(
+    filter: UsageFilter,
+    page: {
+      readonly before: { readonly acceptedAtMs: number; readonly id: string } | undefined;
+      readonly limit: number;
+    },
+  ): Promise<readonly LedgerRow[]>;
+  /**
+   * Sums rows that were accepted before `beforeMs` (cut to an hour) by hour, key, model, endpoint and end, and deletes
+   * them, in transactions of at most `limit` rows. Sums stay the same at every moment. @returns rows rolled up
+   */
+  rollUp(beforeMs: number, limit: number): Promise<number>;
 }
 
 export interface Stores {

@@ -1,6 +1,7 @@
 // A chat upstream: any server of the chat-completion format. Interface; HttpChatUpstream implements it.
 
 import type { ModelCard } from '../domain/model-card.ts';
+import type { TokenUsage } from '../domain/usage.ts';
 
 /** The caller's body as sent, plus what had to be read of it. */
 export interface ChatRequest {
@@ -12,14 +13,8 @@ export interface ChatRequest {
   readonly bodyText: string;
 }
 
-export interface ChatUsage {
-  readonly inputTokens: number;
-  /** Includes reasoning tokens, whatever the upstream's habit. */
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
-  /** Part of the input that the upstream had cached. */
-  readonly cachedTokens: number;
-}
+/** `outputTokens` include reasoning tokens, whatever the upstream's habit. */
+export type ChatUsage = TokenUsage;
 
 export interface ChatCompletion {
   /** The upstream's body with our model id and normalised usage. */

@@ -1,6 +1,7 @@
 // What every store must do, as cases that run over each implementation. A suite, not a test file: stores.*.test.ts call it.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { ApiKeyRecord, Stores } from '../../src/storage/stores.ts';
 
 export interface OpenedStores {
@@ -18,7 +19,12 @@ const RECORD: ApiKeyRecord = {
   scopes: ['inference', 'admin'],
   createdAtMs: 1_763_700_000_000,
   expiresAtMs: 1_763_800_000_001,
+  disabledAtMs: null,
   revokedAtMs: null,
+  lastUsedAtMs: null,
+  createdBy: 'server',
+  budget: null,
+  limits: NO_LIMITS,
   secretHash: 'ab'.repeat(32),
 };
 

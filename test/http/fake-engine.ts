@@ -14,7 +14,7 @@ export const KEV: ModelCard = {
   description: 'A decision model.',
   ownedBy: 'umpire',
   releaseDate: '2026-11-21',
-  price: { inputMicroUsd: 37_800, outputMicroUsd: 0 },
+  price: { inputMicroUsd: 37_800, cachedInputMicroUsd: 37_800, outputMicroUsd: 0 },
   digest: `sha256:${'a'.repeat(64)}`,
   limits: { state_tokens: 8192, question_tokens: 32_768 },
 };
@@ -25,7 +25,7 @@ export const MINI: ModelCard = {
   description: 'An embedding model.',
   ownedBy: 'umpire',
   releaseDate: '2026-11-20',
-  price: { inputMicroUsd: 0, outputMicroUsd: 0 },
+  price: { inputMicroUsd: 0, cachedInputMicroUsd: 0, outputMicroUsd: 0 },
   digest: `sha256:${'b'.repeat(64)}`,
   limits: { input_tokens: 256 },
 };

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { ApiKey } from '../../src/domain/api-key.ts';
+import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
@@ -25,7 +25,7 @@ export const LLAMA: ModelCard = {
   description: 'An upstream model.',
   ownedBy: 'someone',
   releaseDate: '2026-01-01',
-  price: { inputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000 },
+  price: { inputMicroUsd: 1_000_000, cachedInputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000 },
 };
 
 const OPTIONS: HttpOptions = {
@@ -124,6 +124,11 @@ async function authenticate(token: string): Promise<ApiKey> {
     scopes: ['inference'],
     createdAtMs: 0,
     expiresAtMs: null,
+    disabledAtMs: null,
     revokedAtMs: null,
+    lastUsedAtMs: null,
+    createdBy: 'server',
+    budget: null,
+    limits: NO_LIMITS,
   };
 }

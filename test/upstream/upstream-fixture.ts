@@ -22,7 +22,7 @@ export function chatUpstreamOptions(
     description: 'An upstream model.',
     ownedBy: 'vendor',
     releaseDate: '2026-01-01',
-    price: { inputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000 },
+    price: { inputMicroUsd: 1_000_000, cachedInputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000 },
     baseUrl,
     upstreamModel: UPSTREAM_MODEL,
     apiKey: 'upstream-secret',

@@ -1,0 +1,64 @@
+// What every request that runs a model passes through: let in or refused, then closed with one row. Interface; the
+// ledger implements it, and so does the absence of one.
+
+import type { RequestEnd, Standing } from '../domain/ledger.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import type { BilledTokens } from '../domain/money.ts';
+import type { TokenUsage } from '../domain/usage.ts';
+import type { StoredReply } from '../storage/stores.ts';
+import type { Requester } from './requester.ts';
+
+export interface MeteredRequest {
+  readonly requester: Requester;
+  /** With the price in force. */
+  readonly model: ModelCard;
+  readonly isStreamed: boolean;
+  /** Reserved against budget and tokens per minute: exact for local models, an estimate for chat. */
+  readonly expected: BilledTokens;
+}
+
+export interface Receipt {
+  readonly costPicoUsd: bigint;
+  readonly standing: Standing;
+}
+
+export interface FinishedWork {
+  readonly usage: TokenUsage;
+  /** Whether the counts are ours because the upstream told none. */
+  readonly isEstimated: boolean;
+  /** Until work began (local) or the first byte came (upstream). */
+  readonly waitMs: number | null;
+  /** What a retry with the same idempotency key is answered; called only if there is such a key. */
+  readonly reply: (receipt: Pick<Receipt, 'costPicoUsd'>) => StoredReply;
+  /** Default: `client_left` if the requester's signal is aborted, otherwise `completed`. */
+  readonly end?: RequestEnd;
+}
+
+/** One accepted request. Exactly one of its methods is called, once. */
+export interface OpenRequest {
+  readonly standing: Standing;
+  /**
+   * Bills the work. Resolves when the row is committed: only then may a reply begin.
+   * @throws AppError `store_unavailable` when it cannot be committed, unless the configuration lets it be served unbilled
+   */
+  complete(work: FinishedWork): Promise<Receipt>;
+  /**
+   * Closes a request that ended without a reply, at the cost of `partial` (default: nothing). What was never taken on
+   * (`overloaded`) leaves no row. Does not throw: the error that ended the request is the one to report.
+   */
+  fail(error: unknown, partial?: Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>): Promise<void>;
+}
+
+export type Opening =
+  | { readonly type: 'opened'; readonly request: OpenRequest }
+  | { readonly type: 'replayed'; readonly reply: StoredReply; readonly standing: Standing | undefined };
+
+export interface Accounting {
+  /**
+   * @throws AppError `insufficient_quota`, `rate_limit_exceeded`, `store_unavailable`, `idempotency_key_reused`,
+   * `idempotency_key_in_use`; the signal's reason when the client left while waiting
+   */
+  open(request: MeteredRequest): Promise<Opening>;
+  /** Whether `expected` matters for this requester: counting tokens beforehand takes time. */
+  needsCount(requester: Requester): boolean;
+}
