@@ -17,6 +17,7 @@ import { Catalog, type ModelSource } from './services/catalog.ts';
 import { ChatService } from './services/chat.ts';
 import { DecideService } from './services/decide.ts';
 import { EmbedService } from './services/embed.ts';
+import { Unmetered } from './services/unmetered.ts';
 import { HttpChatUpstream } from './upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from './upstream/upstream-options.ts';
 
@@ -72,7 +73,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     catalog,
     decisions: new DecideService(engine, catalog),
     embeddings: new EmbedService(engine, catalog),
-    chat: new ChatService(upstreams, catalog),
+    chat: new ChatService(upstreams, catalog, new Unmetered()),
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     // A child, so that its level can be changed apart.

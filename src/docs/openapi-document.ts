@@ -9,6 +9,7 @@ import { Catalog } from '../services/catalog.ts';
 import { ChatService } from '../services/chat.ts';
 import { DecideService } from '../services/decide.ts';
 import { EmbedService } from '../services/embed.ts';
+import { Unmetered } from '../services/unmetered.ts';
 
 export async function renderOpenapiDocument(): Promise<string> {
   const server = await createHttpServer(describedDeps());
@@ -25,7 +26,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
     catalog,
     decisions: new DecideService(emptyEngine, catalog),
     embeddings: new EmbedService(emptyEngine, catalog),
-    chat: new ChatService([], catalog),
+    chat: new ChatService([], catalog, new Unmetered()),
     readiness: () => 'ready',
     metrics: createMetrics({ engineStatus: emptyEngine.status }),
     logger: pino({ level: 'silent' }),

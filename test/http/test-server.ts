@@ -11,7 +11,9 @@ import { Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat.ts';
 import { DecideService } from '../../src/services/decide.ts';
 import { EmbedService } from '../../src/services/embed.ts';
+import { Unmetered } from '../../src/services/unmetered.ts';
 import type { ChatUpstream } from '../../src/upstream/chat-upstream.ts';
+import { testLogs } from '../log-scan/test-logs.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
 
 /** May use everything. */
@@ -77,20 +79,27 @@ export async function startTestServer(
   const engine = createFakeEngine();
   const catalog = new Catalog([engine, ...upstreams]);
   const log: Record<string, unknown>[] = [];
+  const appendToLog = testLogs.openLog();
+  const write = (line: string): void => {
+    log.push(JSON.parse(line));
+    appendToLog(line);
+  };
   const app = await createHttpServer({
     authenticator: { authenticate },
     catalog,
     decisions: new DecideService(engine, catalog),
     embeddings: new EmbedService(engine, catalog),
-    chat: new ChatService(upstreams, catalog),
+    chat: new ChatService(upstreams, catalog, new Unmetered()),
     readiness: () => engine.state,
     metrics: createMetrics({ engineStatus: () => engine.status() }),
-    logger: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
+    logger: pino({ level: 'info' }, { write }),
     options: { ...OPTIONS, ...options },
   });
   const send = async (method: 'GET' | 'POST', url: string, payload: unknown, headers: Record<string, string>) => {
     const type = payload === undefined ? {} : { 'content-type': 'application/json' };
     const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload);
+    testLogs.keepAuthorization(headers['authorization'] ?? `Bearer ${KEY}`);
+    if (typeof body === 'string') testLogs.keepBody(body);
     const reply = await app.inject({
       method,
       url,
