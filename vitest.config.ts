@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: 'test/log-scan/global-setup.ts',
+    setupFiles: 'test/log-scan/test-logs.ts',
     exclude: ['test/long/**', 'node_modules/**'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/long/**/*.test.ts'],
+    globalSetup: 'test/log-scan/global-setup.ts',
+    setupFiles: 'test/log-scan/test-logs.ts',
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     fileParallelism: false,

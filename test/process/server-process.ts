@@ -5,11 +5,14 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { testLogs } from '../log-scan/test-logs.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 export const LAUNCHER = join(ROOT, 'src', 'launch.js');
 /** Shared by all tests: only the first of them has to optimise the graphs. The cache is keyed by their content. */
 export const GRAPH_CACHE = join(tmpdir(), `umpire-test-graphs-${userInfo().username}`);
+
+const SECRET_SETTING = /(KEY|DATABASE_URL)$/;
 
 export interface Exit {
   readonly code: number | null;
@@ -45,6 +48,8 @@ export class ServerProcess {
       UMPIRE_ENGINE_CACHE_DIR: GRAPH_CACHE,
       ...settings,
     });
+    for (const [name, value] of Object.entries(settings)) if (SECRET_SETTING.test(name)) testLogs.keepSecret(value);
+    const appendToLog = testLogs.openLog();
     const [file = '', ...args] = command;
     this.#child = spawn(file, args, {
       cwd: ROOT,
@@ -54,6 +59,7 @@ export class ServerProcess {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text;
+        appendToLog(text);
         this.#news.emit('news');
       });
     }
@@ -90,7 +96,9 @@ export class ServerProcess {
   }
 
   initialKey(): string {
-    return readFileSync(join(this.dataDir, 'initial-key'), 'utf8').trim();
+    const key = readFileSync(join(this.dataDir, 'initial-key'), 'utf8').trim();
+    testLogs.keepSecret(key);
+    return key;
   }
 
   kill(signal: NodeJS.Signals): void {
