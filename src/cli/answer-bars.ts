@@ -1,5 +1,7 @@
 // The answers of a decision as bars for a terminal. Pure.
 
+import { clean } from './table.ts';
+
 const BAR_CELLS = 30;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const MAX_LABEL = 32;
@@ -67,11 +69,6 @@ function renderBars(rows: readonly (readonly [label: string, probability: number
 function bar(probability: number): string {
   const eighths = Math.round(probability * BAR_CELLS * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
-}
-
-/** Names are any text: control characters would steer the terminal. */
-function clean(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ');
 }
 
 function shorten(label: string): string {

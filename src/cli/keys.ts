@@ -3,8 +3,8 @@
 
 import type { ApiKey } from '../domain/api-key.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
-import { parseExpiry } from './expiry.ts';
 import { renderTable } from './table.ts';
+import { parseExpiry } from './times.ts';
 
 const JSON_OPTION = { type: 'boolean', help: 'Answer in JSON' } as const;
 const MAX_NAME_LENGTH = 200;

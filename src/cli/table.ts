@@ -1,13 +1,76 @@
-// Rows of text in aligned columns.
+// Rows of text in aligned columns, and rows of anything as a table, as JSON or as CSV: one list of fields says all three.
+
+import { type CsvCell, renderCsv } from '../services/csv.ts';
+import type { CommandArguments, CommandOption } from './command.ts';
+import type { Program } from './program.ts';
+
+export const JSON_OPTION = { type: 'boolean', help: 'Answer in JSON' } as const satisfies CommandOption;
+export const CSV_OPTION = { type: 'boolean', help: 'Answer in CSV' } as const satisfies CommandOption;
+
+export interface Field<Row> {
+  /** In JSON and CSV. */
+  readonly name: string;
+  /** Numbers stand to the right in a table. Amounts are decimals in strings, times in ISO 8601. */
+  readonly value: (row: Row) => CsvCell;
+  /** In the table; absent: not shown there. */
+  readonly heading?: string;
+  /** What the table shows instead of the value. */
+  readonly show?: (row: Row) => string;
+  readonly isRight?: boolean;
+}
+
+/** Printed as the options ask. @param none what people are told where there are no rows */
+export function writeRows<Row>(
+  program: Program,
+  { options }: CommandArguments,
+  listing: { readonly rows: readonly Row[]; readonly fields: readonly Field<Row>[]; readonly none: string },
+): void {
+  const { rows, fields, none } = listing;
+  if (options['json']) program.writeOut(renderJson(rows.map((row) => toObject(row, fields))));
+  else if (options['csv']) program.writeOut(renderCsv(toCells(rows, fields)));
+  else if (rows.length === 0) program.writeOut(`${none}\n`);
+  else program.writeOut(renderRows(rows, fields));
+}
+
+export function toObject<Row>(row: Row, fields: readonly Field<Row>[]): Record<string, CsvCell> {
+  return Object.fromEntries(fields.map(({ name, value }) => [name, value(row)]));
+}
+
+/** Counts of tokens fit a number; amounts of money come as text. */
+export function renderJson(value: unknown): string {
+  return `${JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? Number(member) : member))}\n`;
+}
+
+function toCells<Row>(rows: readonly Row[], fields: readonly Field<Row>[]): CsvCell[][] {
+  return [fields.map(({ name }) => name), ...rows.map((row) => fields.map(({ value }) => value(row)))];
+}
+
+function renderRows<Row>(rows: readonly Row[], fields: readonly Field<Row>[]): string {
+  const shown = fields.filter(({ heading }) => heading !== undefined);
+  const cells = rows.map((row) => shown.map(({ value, show }) => show?.(row) ?? String(value(row) ?? '–')));
+  const rightColumns = new Set(shown.flatMap(({ isRight }, column) => (isRight ? [column] : [])));
+  return renderTable([shown.map(({ heading = '' }) => heading), ...cells], rightColumns);
+}
 
 /** @param rows the first is the heading. Every row has the same number of cells. */
-export function renderTable(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
+export function renderTable(
+  rows: readonly (readonly string[])[],
+  rightColumns: ReadonlySet<number> = new Set(),
+): string {
+  const cleaned = rows.map((row) => row.map(clean));
+  const widths = (cleaned[0] ?? []).map((_, column) => Math.max(...cleaned.map((row) => row[column]?.length ?? 0)));
+  const lines = cleaned.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) =>
+        rightColumns.has(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
       .join('  ')
       .trimEnd(),
   );
   return `${lines.join('\n')}\n`;
+}
+
+/** Names are of others' choosing: control characters would steer the terminal. */
+export function clean(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ');
 }

@@ -1,0 +1,139 @@
+// The options that say what a key may do, for `umpire keys create` and `keys update`. What is left out stays as it is.
+
+import type { ApiKey, Budget, BudgetReset, KeyLimits, KeyScope } from '../domain/api-key.ts';
+import { parseCount, parseUsd } from './amounts.ts';
+import { type CommandArguments, type CommandOption, UsageError } from './command.ts';
+import { parseExpiry } from './times.ts';
+
+const MAX_NAME_LENGTH = 200;
+const SCOPES: readonly KeyScope[] = ['inference', 'admin'];
+const RESETS: readonly BudgetReset[] = ['none', 'day', 'month'];
+
+export const KEY_OPTIONS = {
+  name: { type: 'string', help: 'What the key is for', example: 'billing' },
+  scope: { type: 'string', multiple: true, help: `${SCOPES.join(' or ')}; may be repeated`, example: 'inference' },
+  model: {
+    type: 'string',
+    multiple: true,
+    help: 'A model it may use, * for any text; may be repeated',
+    example: "'gpt-*'",
+  },
+  models: {
+    type: 'string',
+    help: 'The same, with commas between them; all: every model',
+    example: 'kev,text-embed-mini',
+  },
+  expires: { type: 'string', help: 'After 90m, 12h, 30d, 52w, at a date, or never', example: '30d' },
+  budget: { type: 'string', help: 'Dollars it may spend, or none', example: '12.50' },
+  reset: { type: 'string', help: 'When its budget starts anew, in UTC: none, day, month', example: 'month' },
+  'requests-per-minute': { type: 'string', help: 'Or none', example: '600' },
+  'tokens-per-minute': { type: 'string', help: 'Or none', example: '100000' },
+  concurrent: { type: 'string', help: 'Requests at a time, or none', example: '8' },
+} as const satisfies Record<string, CommandOption>;
+
+/** What the options ask for; null: no limit. */
+export interface KeyWish {
+  readonly name?: string;
+  readonly scopes?: readonly KeyScope[];
+  readonly models?: readonly string[] | null;
+  readonly expiresAtMs?: number | null;
+  readonly budgetPicoUsd?: bigint | null;
+  readonly reset?: BudgetReset;
+  readonly limits?: Partial<KeyLimits>;
+}
+
+/** @throws UsageError */
+export function readKeyWish({ options }: CommandArguments, nowMs: number): KeyWish {
+  const text = (option: string): string | undefined => {
+    const value = options[option];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const count = (option: string): number | null | undefined =>
+    optional(text(option), (given) => parseCount(given, `--${option}`), 'none');
+  return withoutAbsent({
+    name: optional(text('name'), parseName),
+    scopes: parseScopes(options['scope']),
+    models: parseModels(options['model'], text('models')),
+    expiresAtMs: optional(text('expires'), (given) => parseExpiry(given, nowMs), 'never'),
+    budgetPicoUsd: optional(text('budget'), (given) => parseUsd(given, '--budget'), 'none'),
+    reset: optional(text('reset'), parseReset),
+    limits: withoutAbsent({
+      requestsPerMinute: count('requests-per-minute'),
+      tokensPerMinute: count('tokens-per-minute'),
+      concurrentRequests: count('concurrent'),
+    }),
+  });
+}
+
+/**
+ * @param current the key's budget as it is
+ * @returns undefined: stays. @throws UsageError when there is a reset but no amount
+ */
+export function budgetOf({ budgetPicoUsd, reset }: KeyWish, current: ApiKey['budget']): Budget | null | undefined {
+  if (budgetPicoUsd === undefined && reset === undefined) return undefined;
+  const amountPicoUsd = budgetPicoUsd === undefined ? current?.amountPicoUsd : budgetPicoUsd;
+  if (amountPicoUsd !== null && amountPicoUsd !== undefined) {
+    return { amountPicoUsd, reset: reset ?? current?.reset ?? 'none' };
+  }
+  if (reset !== undefined) throw new UsageError('--reset goes with a --budget in dollars.');
+  return null;
+}
+
+/** @param lifted the word that takes the limit off */
+function optional<Value>(given: string | undefined, parse: (given: string) => Value): Value | undefined;
+function optional<Value>(
+  given: string | undefined,
+  parse: (given: string) => Value,
+  lifted: string,
+): Value | null | undefined;
+function optional<Value>(
+  given: string | undefined,
+  parse: (given: string) => Value,
+  lifted?: string,
+): Value | null | undefined {
+  if (given === undefined) return undefined;
+  return given === lifted ? null : parse(given);
+}
+
+function parseName(name: string): string {
+  if (name.trim() === '') throw new UsageError('--name is needed: what the key is for.');
+  // A name is printed in tables: no line breaks, no terminal codes.
+  if (name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
+    throw new UsageError(`--name takes at most ${MAX_NAME_LENGTH} characters, none of them control characters.`);
+  }
+  return name.trim();
+}
+
+function parseModels(repeated: unknown, listed: string | undefined): readonly string[] | null | undefined {
+  const ids = [...toTexts(repeated), ...(listed?.split(',') ?? [])].map((id) => id.trim());
+  if (ids.includes('')) throw new UsageError('--models takes model ids with commas between them, --model takes one.');
+  if (ids.length === 0) return undefined;
+  return ids.length === 1 && ids[0] === 'all' ? null : ids;
+}
+
+function parseScopes(given: unknown): readonly KeyScope[] | undefined {
+  const scopes = toTexts(given).map((word) => findWord(word, SCOPES, '--scope'));
+  return scopes.length === 0 ? undefined : [...new Set(scopes)];
+}
+
+function parseReset(given: string): BudgetReset {
+  return findWord(given, RESETS, '--reset');
+}
+
+function findWord<Word extends string>(given: string, words: readonly Word[], option: string): Word {
+  const word = words.find((known) => known === given);
+  if (word === undefined) throw new UsageError(`${option} takes ${words.join(', ')}.`);
+  return word;
+}
+
+function toTexts(given: unknown): string[] {
+  return Array.isArray(given) ? given.map(String) : [];
+}
+
+/** Without what was not given, so that it stays as it is. */
+function withoutAbsent<Members extends object>(
+  members: Members,
+): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+}
