@@ -1,24 +1,35 @@
-// API keys: made, recognised, listed, revoked. Owns what makes a key valid; how it is kept is the store's business, and
-// which models it opens the catalog's.
+// API keys: made, recognised, changed, rotated, revoked. Owns what makes a key valid; what its fields may hold is in
+// key-rules.ts, how it is kept is the store's business, and which models it opens the catalog's.
 
 import { timingSafeEqual } from 'node:crypto';
-import { type ApiKey, type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
+import { type ApiKey, type KeyLimits, type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
-import type { ApiKeyRecord, KeyStore } from '../storage/stores.ts';
+import type { AuditRecord, KeyChange, KeySecret, KeyStore } from '../storage/stores.ts';
+import { isOnTheMachine, SERVER } from './actor.ts';
+import { describeChange, describeKey } from './key-audit.ts';
+import { type FoundKey, KeyCache } from './key-cache.ts';
+import { checkKeyFields, checkOverlap, type KeyFields } from './key-rules.ts';
 import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePrefixOf } from './key-secret.ts';
 
-/** A revocation by another process is seen after this time at the latest. */
-const CACHE_LIFETIME_MS = 1000;
-const CACHE_ENTRIES = 10_000;
+export const DEFAULT_OVERLAP_MS = 86_400_000;
 const ID_LENGTH = 16;
-const FIXED_KEY_ID = 'key_configured';
+const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
+/** The key of the configuration. */
+export const FIXED_KEY_ID = 'key_configured';
+const PAGE_KEYS = 1000;
 
-export interface NewApiKey {
+export interface NewApiKey extends KeyFields {
   readonly name: string;
   /** null: all. */
   readonly models: readonly string[] | null;
   readonly expiresAtMs: number | null;
+  /** Default: `inference`. */
   readonly scopes?: readonly KeyScope[];
+}
+
+/** Absent: stays. Of the limits only those that are named change. */
+export interface KeyPatch extends KeyFields {
+  readonly isDisabled?: boolean;
 }
 
 export interface CreatedApiKey {
@@ -27,74 +38,141 @@ export interface CreatedApiKey {
   readonly secret: string;
 }
 
+export interface RotatedApiKey extends CreatedApiKey {
+  /** When the secrets before stop working at the latest. */
+  readonly overlapEndsAtMs: number;
+}
+
+export interface KeyPage {
+  /** Id of the last key of the page before. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
 export interface ApiKeyServiceOptions {
   readonly store: KeyStore;
   /** A key of the configuration, valid beside those of the store, with all models and scopes. */
   readonly fixedSecret?: string | undefined;
+  /** Whether keys that were used lately still count while the store cannot be reached. Default: no. */
+  readonly servesStale?: boolean;
   /** Milliseconds since the epoch. Default: the system's clock. */
   readonly nowMs?: () => number;
-}
-
-interface CacheEntry {
-  readonly readAtMs: number;
-  readonly record: Promise<ApiKeyRecord | undefined>;
 }
 
 export class ApiKeyService {
   readonly #store: KeyStore;
   readonly #nowMs: () => number;
-  readonly #fixed: ApiKeyRecord | undefined;
-  readonly #cache = new Map<string, CacheEntry>();
+  readonly #fixed: FoundKey | undefined;
+  readonly #cache: KeyCache;
+  #lastChange: Promise<unknown> = Promise.resolve();
 
-  constructor(options: ApiKeyServiceOptions) {
-    this.#store = options.store;
-    this.#nowMs = options.nowMs ?? Date.now;
-    this.#fixed = options.fixedSecret === undefined ? undefined : fixedRecord(options.fixedSecret, this.#nowMs());
+  constructor({ store, fixedSecret, servesStale = false, nowMs = Date.now }: ApiKeyServiceOptions) {
+    this.#store = store;
+    this.#nowMs = nowMs;
+    this.#fixed = fixedSecret === undefined ? undefined : fixedKey(fixedSecret, nowMs());
+    this.#cache = new KeyCache({ lookUp: (hash) => store.findByHash(hash), nowMs, servesStale });
   }
 
-  async create(wanted: NewApiKey): Promise<CreatedApiKey> {
-    const secret = createSecret();
+  /** @throws AppError `invalid_request` */
+  async create(wanted: NewApiKey, actor: string = SERVER): Promise<CreatedApiKey> {
+    const nowMs = this.#nowMs();
+    const fields = checkKeyFields(wanted, nowMs);
+    const { text, secret } = this.#newSecret();
     const key: ApiKey = {
       id: `key_${randomBase62(ID_LENGTH)}`,
-      name: wanted.name,
-      visiblePrefix: visiblePrefixOf(secret),
-      models: wanted.models,
-      scopes: wanted.scopes ?? ['inference'],
-      budget: null,
-      limits: NO_LIMITS,
-      createdAtMs: this.#nowMs(),
-      createdBy: 'server',
+      name: fields.name,
+      visiblePrefix: secret.visiblePrefix,
+      models: fields.models,
+      scopes: fields.scopes ?? ['inference'],
+      budget: fields.budget ?? null,
+      limits: { ...NO_LIMITS, ...fields.limits },
+      createdAtMs: nowMs,
+      createdBy: actor,
+      expiresAtMs: fields.expiresAtMs,
       disabledAtMs: null,
-      lastUsedAtMs: null,
-      expiresAtMs: wanted.expiresAtMs,
       revokedAtMs: null,
+      lastUsedAtMs: null,
     };
-    await this.#store.insert({ ...key, secretHash: hashSecret(secret) });
-    return { key, secret };
+    await this.#store.insert(
+      key,
+      secret,
+      this.#record({ actor, action: 'key.create', target: key.id, details: describeKey(key) }),
+    );
+    return { key, secret: text };
   }
 
-  /** @throws AppError `invalid_api_key`, in the same words for every reason: they would help only a thief */
-  async authenticate(secret: string): Promise<ApiKey> {
-    const hash = hashSecret(secret);
-    if (this.#fixed !== undefined && equalHashes(this.#fixed.secretHash, hash)) return withoutHash(this.#fixed);
-    if (!isWellFormedSecret(secret)) throw invalidApiKey();
-    const record = await this.#findRecord(hash);
-    if (record === undefined || !equalHashes(record.secretHash, hash)) throw invalidApiKey();
-    const expired = record.expiresAtMs !== null && record.expiresAtMs <= this.#nowMs();
-    if (expired || record.revokedAtMs !== null) throw invalidApiKey();
-    return withoutHash(record);
+  /**
+   * @throws AppError `invalid_api_key`, in the same words for every reason: they would help only a thief;
+   * StoreUnavailableError
+   */
+  async authenticate(secretText: string): Promise<ApiKey> {
+    const hash = hashSecret(secretText);
+    if (this.#fixed !== undefined && equalHashes(this.#fixed.secret.hash, hash)) return this.#fixed.key;
+    if (!isWellFormedSecret(secretText)) throw invalidApiKey();
+    const found = await this.#cache.find(hash);
+    if (found === undefined || !equalHashes(found.secret.hash, hash)) throw invalidApiKey();
+    const nowMs = this.#nowMs();
+    if (isOver(found.secret.expiresAtMs, nowMs) || !isValid(found.key, nowMs)) throw invalidApiKey();
+    return found.key;
   }
 
   /** Keys of the store, oldest first; the configured one is not among them. */
-  async list(): Promise<readonly ApiKey[]> {
-    return (await this.#store.list()).map(withoutHash);
+  async list(page?: KeyPage): Promise<readonly ApiKey[]> {
+    if (page !== undefined) return await this.#store.list(page);
+    const all: ApiKey[] = [];
+    for await (const key of this.#all()) all.push(key);
+    return all;
   }
 
-  /** @returns false when there is no such key */
-  async revoke(id: string): Promise<boolean> {
-    const found = await this.#store.revoke(id, this.#nowMs());
-    this.#cache.clear();
-    return found;
+  /** Also that of the configuration. @throws AppError `not_found` */
+  async get(id: string): Promise<ApiKey> {
+    if (this.#fixed?.key.id === id) return this.#fixed.key;
+    const key = KEY_ID.test(id) ? await this.#store.findById(id) : undefined;
+    if (key === undefined) throw notFound();
+    return key;
+  }
+
+  /** @throws AppError `invalid_request`, `not_found`, `conflict` when it is revoked or nobody could administer any more */
+  async update(id: string, patch: KeyPatch, actor: string): Promise<ApiKey> {
+    const fields = checkKeyFields(patch, this.#nowMs());
+    return await this.#oneByOne(async () => {
+      const key = await this.#getChangeable(id);
+      if (key.revokedAtMs !== null) throw new AppError('conflict', 'The key is revoked for good.');
+      const losesAdmin = fields.isDisabled === true || fields.scopes?.includes('admin') === false;
+      if (losesAdmin) await this.#refuseLockOut(key, actor);
+      const change = this.#changeOf(key, fields);
+      const audit = this.#record({ actor, action: 'key.update', target: id, details: describeChange(change) });
+      return this.#changed(id, await this.#store.update(id, change, audit));
+    });
+  }
+
+  /** Twice: stays as it is. @throws AppError `not_found`, `conflict` when nobody could administer any more */
+  async revoke(id: string, actor: string): Promise<ApiKey> {
+    return await this.#oneByOne(async () => {
+      const key = await this.#getChangeable(id);
+      if (key.revokedAtMs !== null) return key;
+      await this.#refuseLockOut(key, actor);
+      return this.#changed(
+        id,
+        await this.#store.revoke(id, this.#record({ actor, action: 'key.revoke', target: id, details: {} })),
+      );
+    });
+  }
+
+  /**
+   * A new secret; those before it work until the overlap ends.
+   * @throws AppError `invalid_request`, `not_found`, `conflict` when it is revoked
+   */
+  async rotate(id: string, actor: string, overlapMs: number = DEFAULT_OVERLAP_MS): Promise<RotatedApiKey> {
+    checkOverlap(overlapMs);
+    await this.#getChangeable(id);
+    const { text, secret } = this.#newSecret();
+    const overlapEndsAtMs = secret.createdAtMs + overlapMs;
+    const audit = this.#record({ actor, action: 'key.rotate', target: id, details: { overlapMs } });
+    const key = await this.#store.rotate(id, { secret, overlapEndsAtMs, audit });
+    if (key === undefined) throw new AppError('conflict', 'The key is revoked for good.');
+    this.#cache.forget(id);
+    return { key, secret: text, overlapEndsAtMs };
   }
 
   /** Whether nobody can call this server yet. */
@@ -102,52 +180,104 @@ export class ApiKeyService {
     return this.#fixed === undefined && (await this.#store.count()) === 0;
   }
 
-  // One look-up serves all requests of a key for a second, also those that arrive while it is under way. Unknown keys
-  // are not remembered: a stranger's guesses must not push out the keys in use.
-  #findRecord(hash: string): Promise<ApiKeyRecord | undefined> {
-    const nowMs = this.#nowMs();
-    const cached = this.#cache.get(hash);
-    if (cached !== undefined && nowMs - cached.readAtMs < CACHE_LIFETIME_MS) return cached.record;
-    const record = this.#store.findByHash(hash);
-    const entry = { readAtMs: nowMs, record };
-    this.#remember(hash, entry);
-    const forget = (): void => {
-      if (this.#cache.get(hash) === entry) this.#cache.delete(hash);
-    };
-    record.then((found) => found ?? forget(), forget);
-    return record;
+  async *#all(): AsyncGenerator<ApiKey> {
+    let after: string | undefined;
+    for (;;) {
+      const page = await this.#store.list({ after, limit: PAGE_KEYS });
+      yield* page;
+      if (page.length < PAGE_KEYS) return;
+      after = page.at(-1)?.id;
+    }
   }
 
-  #remember(hash: string, entry: CacheEntry): void {
-    this.#cache.delete(hash);
-    this.#cache.set(hash, entry);
-    // A map iterates in order of insertion, and every write is an insertion: the first entry is the oldest.
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size > CACHE_ENTRIES && oldest !== undefined) this.#cache.delete(oldest);
+  /** @throws AppError `not_found`, `conflict` */
+  async #getChangeable(id: string): Promise<ApiKey> {
+    const key = await this.get(id);
+    if (key !== this.#fixed?.key) return key;
+    throw new AppError('conflict', 'This is the key of the configuration; it can only be changed there.');
+  }
+
+  /** An administrator may lock others out, but neither itself nor everybody. @throws AppError `conflict` */
+  async #refuseLockOut(target: ApiKey, actor: string): Promise<void> {
+    const nowMs = this.#nowMs();
+    const administers = (key: ApiKey): boolean => isValid(key, nowMs) && key.scopes.includes('admin');
+    if (isOnTheMachine(actor) || !administers(target)) return;
+    if (target.id === actor) {
+      throw new AppError('conflict', 'A key cannot take this from itself; use another key, or the command line.');
+    }
+    if (this.#fixed !== undefined) return;
+    for await (const key of this.#all()) if (key.id !== target.id && administers(key)) return;
+    throw new AppError('conflict', 'This is the last valid key with the scope "admin".');
+  }
+
+  #changeOf(key: ApiKey, { isDisabled, limits, ...fields }: KeyPatch): KeyChange {
+    const disabledAtMs = isDisabled === true ? (key.disabledAtMs ?? this.#nowMs()) : null;
+    return {
+      ...fields,
+      ...(limits === undefined ? {} : { limits: mergeLimits(key.limits, limits) }),
+      ...(isDisabled === undefined ? {} : { disabledAtMs }),
+    };
+  }
+
+  #changed(id: string, key: ApiKey | undefined): ApiKey {
+    this.#cache.forget(id);
+    if (key === undefined) throw notFound();
+    return key;
+  }
+
+  // Two changes at once could each rely on what the other takes away: the last but one administrator, a limit.
+  #oneByOne<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#lastChange.then(change);
+    this.#lastChange = result.catch(() => undefined);
+    return result;
+  }
+
+  #newSecret(): { text: string; secret: KeySecret } {
+    const text = createSecret();
+    const secret: KeySecret = {
+      hash: hashSecret(text),
+      visiblePrefix: visiblePrefixOf(text),
+      createdAtMs: this.#nowMs(),
+      expiresAtMs: null,
+    };
+    return { text, secret };
+  }
+
+  #record(record: Omit<AuditRecord, 'atMs'>): AuditRecord {
+    return { atMs: this.#nowMs(), ...record };
   }
 }
 
-function fixedRecord(secret: string, nowMs: number): ApiKeyRecord {
-  return {
+function fixedKey(secretText: string, nowMs: number): FoundKey {
+  const visiblePrefix = visiblePrefixOf(secretText);
+  const key: ApiKey = {
     id: FIXED_KEY_ID,
     name: 'from the configuration',
-    visiblePrefix: visiblePrefixOf(secret),
+    visiblePrefix,
     models: null,
     scopes: ['inference', 'admin'],
     budget: null,
     limits: NO_LIMITS,
     createdAtMs: nowMs,
-    createdBy: 'server',
-    disabledAtMs: null,
-    lastUsedAtMs: null,
+    createdBy: SERVER,
     expiresAtMs: null,
+    disabledAtMs: null,
     revokedAtMs: null,
-    secretHash: hashSecret(secret),
+    lastUsedAtMs: null,
   };
+  return { key, secret: { hash: hashSecret(secretText), visiblePrefix, createdAtMs: nowMs, expiresAtMs: null } };
 }
 
-function withoutHash({ secretHash: _secretHash, ...key }: ApiKeyRecord): ApiKey {
-  return key;
+function mergeLimits(current: KeyLimits, wanted: Partial<KeyLimits>): KeyLimits {
+  return { ...current, ...wanted };
+}
+
+function isValid(key: ApiKey, nowMs: number): boolean {
+  return key.revokedAtMs === null && key.disabledAtMs === null && !isOver(key.expiresAtMs, nowMs);
+}
+
+function isOver(endsAtMs: number | null, nowMs: number): boolean {
+  return endsAtMs !== null && endsAtMs <= nowMs;
 }
 
 // Hashes rather than secrets are compared: equal lengths, and nothing about the secret shows in the time it takes.
@@ -157,4 +287,8 @@ function equalHashes(a: string, b: string): boolean {
 
 function invalidApiKey(): AppError {
   return new AppError('invalid_api_key', 'The API key is not valid.');
+}
+
+function notFound(): AppError {
+  return new AppError('not_found', 'There is no key with this id.', { param: 'id' });
 }

@@ -1,0 +1,109 @@
+// What the fields of a key may hold, for every way in: HTTP and the command line. Pure; what a key may do is not decided
+// here.
+
+import type { Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
+import { AppError } from '../domain/errors.ts';
+
+export const KEY_RULES = {
+  maxNameLength: 200,
+  maxModels: 1000,
+  maxModelLength: 256,
+  /** $1,000,000: sums of it stay far from the end of 64 bits. */
+  maxBudgetPicoUsd: 10n ** 18n,
+  maxLimit: 1_000_000_000,
+  maxOverlapMs: 30 * 86_400_000,
+} as const;
+
+/** The last millisecond of the year 9999: later ones have no date in four digits. */
+const MAX_TIME_MS = 253_402_300_799_999;
+// Control characters, halves of surrogate pairs, line separators, and what turns the direction of text: names are printed
+// in tables, terminals and CSV.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+
+/** Fields of a key as somebody asks for them; absent: not asked for. */
+export interface KeyFields {
+  readonly name?: string;
+  readonly models?: readonly string[] | null;
+  readonly scopes?: readonly KeyScope[];
+  readonly budget?: Budget | null;
+  readonly limits?: Partial<KeyLimits>;
+  readonly expiresAtMs?: number | null;
+}
+
+/** @returns the fields with a trimmed name and every scope once. @throws AppError `invalid_request` */
+export function checkKeyFields<Fields extends KeyFields>(fields: Fields, nowMs: number): Fields {
+  const { name, models, scopes, budget, limits, expiresAtMs } = fields;
+  if (models !== undefined && models !== null) checkModels(models);
+  if (budget !== undefined && budget !== null) checkBudget(budget);
+  if (limits !== undefined) checkLimits(limits);
+  if (expiresAtMs !== undefined && expiresAtMs !== null) checkExpiry(expiresAtMs, nowMs);
+  return {
+    ...fields,
+    ...(name === undefined ? {} : { name: parseName(name) }),
+    ...(scopes === undefined ? {} : { scopes: parseScopes(scopes) }),
+  };
+}
+
+/** Whether a text can be shown as it is. */
+export function isPrintable(text: string): boolean {
+  return !UNPRINTABLE.test(text);
+}
+
+/** @throws AppError `invalid_request` */
+export function checkOverlap(overlapMs: number): void {
+  if (Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= KEY_RULES.maxOverlapMs) return;
+  throw invalid('The overlap must be between 0 and 30 days.', 'overlap_seconds');
+}
+
+function parseName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw invalid('A key needs a name.', 'name');
+  if (trimmed.length > KEY_RULES.maxNameLength || !isPrintable(trimmed)) {
+    const message = `A name has at most ${KEY_RULES.maxNameLength} characters, none of them control characters.`;
+    throw invalid(message, 'name');
+  }
+  return trimmed;
+}
+
+function parseScopes(scopes: readonly KeyScope[]): KeyScope[] {
+  if (scopes.length === 0) throw invalid('A key needs at least one scope.', 'scopes');
+  return [...new Set(scopes)];
+}
+
+function checkModels(models: readonly string[]): void {
+  if (models.length > KEY_RULES.maxModels) {
+    throw invalid(`A key names at most ${KEY_RULES.maxModels} models.`, 'models');
+  }
+  const wrong = models.findIndex((id) => id === '' || id.length > KEY_RULES.maxModelLength || !isPrintable(id));
+  if (wrong < 0) return;
+  const message = `A model has 1 to ${KEY_RULES.maxModelLength} characters, none of them control characters.`;
+  throw invalid(message, `models[${wrong}]`);
+}
+
+function checkBudget({ amountPicoUsd }: Budget): void {
+  if (amountPicoUsd >= 0n && amountPicoUsd <= KEY_RULES.maxBudgetPicoUsd) return;
+  throw invalid('A budget is at most 1,000,000 dollars.', 'budget.amount_usd');
+}
+
+const LIMIT_FIELDS = [
+  ['requestsPerMinute', 'limits.requests_per_minute'],
+  ['tokensPerMinute', 'limits.tokens_per_minute'],
+  ['concurrentRequests', 'limits.concurrent_requests'],
+] as const;
+
+function checkLimits(limits: Partial<KeyLimits>): void {
+  for (const [field, param] of LIMIT_FIELDS) {
+    const limit = limits[field] ?? null;
+    if (limit === null || (Number.isInteger(limit) && limit >= 1 && limit <= KEY_RULES.maxLimit)) continue;
+    throw invalid(`A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}.`, param);
+  }
+}
+
+function checkExpiry(expiresAtMs: number, nowMs: number): void {
+  if (Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= MAX_TIME_MS) return;
+  throw invalid('A key must expire in the future, before the year 10000.', 'expires_at');
+}
+
+function invalid(message: string, param: string): AppError {
+  return new AppError('invalid_request', message, { param });
+}
