@@ -68,12 +68,13 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const catalog = buildCatalog([engine, ...upstreams]);
+  const accounting = new Unmetered();
   const server = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
-    decisions: new DecideService(engine, catalog),
-    embeddings: new EmbedService(engine, catalog),
-    chat: new ChatService(upstreams, catalog, new Unmetered()),
+    decisions: new DecideService(engine, catalog, accounting),
+    embeddings: new EmbedService(engine, catalog, accounting),
+    chat: new ChatService(upstreams, catalog, accounting),
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     // A child, so that its level can be changed apart.

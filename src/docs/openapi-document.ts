@@ -24,8 +24,8 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
   return {
     authenticator: { authenticate: notServed },
     catalog,
-    decisions: new DecideService(emptyEngine, catalog),
-    embeddings: new EmbedService(emptyEngine, catalog),
+    decisions: new DecideService(emptyEngine, catalog, new Unmetered()),
+    embeddings: new EmbedService(emptyEngine, catalog, new Unmetered()),
     chat: new ChatService([], catalog, new Unmetered()),
     readiness: () => 'ready',
     metrics: createMetrics({ engineStatus: emptyEngine.status }),
@@ -48,6 +48,8 @@ const emptyEngine: Engine = {
   models: [],
   decide: notServed,
   embed: notServed,
+  countDecisionTokens: notServed,
+  countEmbeddingTokens: notServed,
   drain: async () => undefined,
   status: () => ({
     state: 'ready',

@@ -70,6 +70,10 @@ export interface EngineStatus {
 export interface Engine {
   decide(job: DecideJob, caller: Caller): Promise<DecideResult>;
   embed(job: EmbedJob, caller: Caller): Promise<EmbedResult>;
+  /** Exactly the `inputTokens` that `decide` would give, without running a model. The same errors. */
+  countDecisionTokens(job: DecideJob, caller: Caller): Promise<number>;
+  /** Exactly the `inputTokens` that `embed` would give, without running a model. The same errors. */
+  countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number>;
   /** Cards of the local models, known before they are loaded. */
   readonly models: readonly ModelCard[];
   status(): EngineStatus;

@@ -4,12 +4,13 @@
 import type { ModelFolder } from '../runtime/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
+import { openTokenCounter } from '../runtime/token-counter.ts';
 import { WorkerPool } from '../runtime/worker-pool.ts';
 import { countCores } from './core-count.ts';
 import type { Engine } from './engine.ts';
 import { PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
 
-export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool'> {
+export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'openCounter'> {
   /** Model folders as models/README.md describes them; their order is the order of `Engine.models`. At least one. */
   readonly modelFolders: readonly string[];
   /** Execution provider: `auto`, `cpu`, `cuda`, or any other name of the runtime library. */
@@ -44,7 +45,7 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     workers: options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker)),
     onFault: (message) => onEvent({ level: 'error', message }),
   });
-  return new PooledEngine({ ...options, folders, pool });
+  return new PooledEngine({ ...options, folders, pool, openCounter: openTokenCounter });
 }
 
 async function readModelFolders(paths: readonly string[]): Promise<ModelFolder[]> {

@@ -21,6 +21,7 @@ import type {
   EngineState,
   EngineStatus,
 } from './engine.ts';
+import { type OpenTokenCounter, TokenCounting } from './token-counting.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** About 2,000 tokens: a tenth of a second of one worker at the size of the shipped model. */
@@ -39,6 +40,8 @@ export interface PooledEngineOptions {
   readonly folders: readonly ModelFolder[];
   readonly pool: InferencePool;
   readonly threadsPerWorker: number;
+  /** What counts tokens on this thread; undefined for a model: its tokens are counted by workers. */
+  readonly openCounter: OpenTokenCounter;
   readonly queue: {
     /** Calls that may wait at once. */
     readonly maxJobs: number;
@@ -71,6 +74,7 @@ export class PooledEngine implements Engine {
   private readonly options: PooledEngineOptions;
   private readonly modelsById: ReadonlyMap<string, Model>;
   private readonly dispatcher: Dispatcher;
+  private readonly counting: TokenCounting;
   private readonly watchdog: Watchdog;
   private readonly open = new Set<Promise<unknown>>();
   private phase: Exclude<EngineState, 'unresponsive'> = 'loading';
@@ -83,6 +87,7 @@ export class PooledEngine implements Engine {
     const dispatcher = new Dispatcher({ pool, clock, limits: queue });
     this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, dispatcher)]));
     this.dispatcher = dispatcher;
+    this.counting = new TokenCounting(dispatcher);
     this.watchdog = new Watchdog({
       ...probe,
       clock,
@@ -101,6 +106,16 @@ export class PooledEngine implements Engine {
 
   async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
     return this.track(this.embedParts(job, caller));
+  }
+
+  async countDecisionTokens(job: DecideJob, caller: Caller): Promise<number> {
+    this.requireModel(job.modelId);
+    return this.track(this.counting.countDecision(job, caller));
+  }
+
+  async countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number> {
+    requireDimensions(job, this.requireModel(job.modelId).manifest);
+    return this.track(this.counting.countEmbedding(job, caller));
   }
 
   private async embedParts(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
@@ -158,10 +173,11 @@ export class PooledEngine implements Engine {
   }
 
   private async load(): Promise<void> {
-    const { pool, onEvent } = this.options;
+    const { folders, pool, openCounter, onEvent } = this.options;
     let report: PoolReport;
     try {
       report = await pool.loaded;
+      await this.counting.open(folders, openCounter);
     } catch (error) {
       await pool.close();
       throw error;

@@ -1,9 +1,9 @@
-// Who is next: what was begun before what was not, decisions before embeddings, and inside a class the key that has had
+// Who is next: counting before all else, what was begun before what was not, decisions before embeddings, and inside a class the key that has had
 // least of the workers' time. Pure: knows neither clock nor workers. A call is one entry with one or more parts, which
 // are handed out one by one.
 
-/** `continuation`: the rest of a decision of which the first part is done. */
-export type QueueClass = 'continuation' | 'decision' | 'embedding';
+/** `counting`: tokens only, a matter of milliseconds that a caller's admission waits for; `continuation`: the rest of a decision of which the first part is done. */
+export type QueueClass = 'counting' | 'continuation' | 'decision' | 'embedding';
 
 export interface QueueEntry {
   readonly keyId: string;
@@ -31,7 +31,7 @@ interface Waiting<Entry extends QueueEntry> {
   nextPart: number;
 }
 
-const CLASSES: readonly QueueClass[] = ['continuation', 'decision', 'embedding'];
+const CLASSES: readonly QueueClass[] = ['counting', 'continuation', 'decision', 'embedding'];
 
 export class FairQueue<Entry extends QueueEntry> {
   private readonly lanes = new Map<string, Lane<Entry>>();
@@ -139,8 +139,8 @@ export class FairQueue<Entry extends QueueEntry> {
     const known = this.lanes.get(keyId);
     if (known !== undefined) return known;
     const lane = {
-      waiting: { continuation: [], decision: [], embedding: [] },
-      costMs: { continuation: 0, decision: 0, embedding: 0 },
+      waiting: { counting: [], continuation: [], decision: [], embedding: [] },
+      costMs: { counting: 0, continuation: 0, decision: 0, embedding: 0 },
       virtualMs: this.virtualMs,
     };
     this.lanes.set(keyId, lane);

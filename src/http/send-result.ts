@@ -1,18 +1,44 @@
-// The reply of a local job: JSON already written, with the headers that say which weights answered and how long it took.
+// The reply of a local job: JSON already written, with the headers that say which weights answered, how long it took and
+// what it cost.
 
 import type { FastifyReply } from 'fastify';
-import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings } from '../domain/usage.ts';
+import type { LocalReply, LocalResult, ReplyWriter } from '../services/metered-run.ts';
+import { costHeaders, receiptHeaders, sendReplay } from './accounting-headers.ts';
+import type { TokenCounter } from './observe.ts';
 
-export interface JobResult {
-  readonly model: ModelCard;
-  readonly timings: JobTimings;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** @param write gives JSON text; names in it may be any text, so it is not left to a serialiser of objects */
+export function resultWriter<Result extends LocalResult>(
+  write: (result: Result) => string | Promise<string>,
+): ReplyWriter<Result> {
+  return {
+    write,
+    keep: (result, body, costPicoUsd) => ({
+      contentType: JSON_TYPE,
+      body,
+      headers: { ...digestHeaders(result), ...costHeaders(costPicoUsd) },
+    }),
+  };
 }
 
-/** @param json the body as text; names in it may be any text, so it is not left to a serialiser of objects */
-export function sendResult(reply: FastifyReply, { model, timings }: JobResult, json: string): FastifyReply {
-  if (model.digest !== undefined) reply.header('x-umpire-model-digest', model.digest);
-  return reply.header('server-timing', serverTiming(timings)).type('application/json; charset=utf-8').send(json);
+export function sendResult(
+  reply: FastifyReply,
+  answered: LocalReply<LocalResult>,
+  metrics: TokenCounter,
+): FastifyReply {
+  if (answered.type === 'replayed') return sendReplay(reply, answered.reply, answered.standing);
+  const { result, bodyText, receipt } = answered;
+  metrics.countTokens(result.model.id, result.usage);
+  return reply
+    .headers({ ...digestHeaders(result), ...receiptHeaders(receipt), 'server-timing': serverTiming(result.timings) })
+    .type(JSON_TYPE)
+    .send(bodyText);
+}
+
+function digestHeaders({ model }: LocalResult): Record<string, string> {
+  return model.digest === undefined ? {} : { 'x-umpire-model-digest': model.digest };
 }
 
 /** `queue;dur=0.012, tokenize;dur=0.408, infer;dur=12.611`, in milliseconds */

@@ -1,10 +1,9 @@
 // Loads one model into this thread: graphs, tokenizer, golden check, warm-up. Which models and which device is
 // worker.ts's.
 
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BertTokenizer, isBertFile } from './bert-tokenizer.ts';
+import { BertTokenizer } from './bert-tokenizer.ts';
 import { SplitEncoder } from './families/split-encoder.ts';
 import { TextEncoder } from './families/text-encoder.ts';
 import type { DecisionCase, EmbeddingCase, GoldenFile } from './golden.ts';
@@ -12,6 +11,7 @@ import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-che
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { LoadedModelReport } from './messages.ts';
+import { openTokenizer } from './open-tokenizer.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
 import type { Tokenizer } from './tokenizer.ts';
@@ -37,7 +37,7 @@ export function findPrecision({ manifest }: ModelFolder, device: string): string
 export async function loadModel(folder: ModelFolder, settings: OpenerSettings): Promise<LoadedModel> {
   const startedMs = performance.now();
   const precision = findPrecision(folder, settings.device) ?? '';
-  const tokenizer = await within(folder, 'tokenizer.json', () => readTokenizer(folder));
+  const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path));
   const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
   const { family, checked } = await within(folder, 'golden.json', () =>
     checkedFamily({ folder, precision, tokenizer, opened }),
@@ -47,26 +47,6 @@ export async function loadModel(folder: ModelFolder, settings: OpenerSettings): 
   const loadMs = performance.now() - startedMs;
   const report = { modelId: folder.manifest.id, precision, loadMs, timedCases, optimizedGraphs };
   return { report, warnings, family, probe };
-}
-
-/** Tokenizers of this thread by content of their file: models may share one, and a vocabulary takes megabytes. */
-const tokenizers = new Map<string, Tokenizer>();
-
-async function readTokenizer(folder: ModelFolder): Promise<Tokenizer> {
-  const bytes = await readFile(join(folder.path, 'tokenizer.json'));
-  const digest = createHash('sha256').update(bytes).digest('hex');
-  const known = tokenizers.get(digest);
-  if (known !== undefined) return known;
-  const file: unknown = JSON.parse(bytes.toString());
-  const tokenizer = isBertFile(file) ? new BertTokenizer(file) : await openLibraryTokenizer(file as object);
-  tokenizers.set(digest, tokenizer);
-  return tokenizer;
-}
-
-/** The library is loaded only where a model needs it: it takes some megabytes in every worker. */
-async function openLibraryTokenizer(file: object): Promise<Tokenizer> {
-  const { LibraryTokenizer } = await import('./library-tokenizer.ts');
-  return new LibraryTokenizer(file);
 }
 
 async function openFor(folder: ModelFolder, precision: string, settings: OpenerSettings): Promise<OpenedGraphs> {

@@ -65,7 +65,24 @@ export interface AnswerTask {
   readonly shares: readonly EncodedShare[];
 }
 
-export type Task = DecideTask | EncodeTask | AnswerTask | EmbedTask | ProbeTask;
+/** Counts what a decision would bill, and runs nothing. */
+export interface CountDecisionTask {
+  readonly kind: 'count-decision';
+  readonly modelId: string;
+  readonly state: string;
+  readonly questions: readonly Question[];
+}
+
+/** Counts what an embedding call would bill, and runs nothing. */
+export interface CountEmbeddingTask {
+  readonly kind: 'count-embedding';
+  readonly modelId: string;
+  readonly inputs: EmbedTask['inputs'];
+}
+
+export type CountTask = CountDecisionTask | CountEmbeddingTask;
+
+export type Task = CountTask | DecideTask | EncodeTask | AnswerTask | EmbedTask | ProbeTask;
 
 interface Timed {
   readonly tokenizeMs: number;
@@ -94,9 +111,15 @@ export interface EmbedReply extends Timed {
   readonly inputTokens: number;
 }
 
+export interface CountReply {
+  readonly inputTokens: number;
+}
+
 export type ProbeReply = Record<string, never>;
 
 export interface ReplyOf {
+  readonly 'count-decision': CountReply;
+  readonly 'count-embedding': CountReply;
   readonly decide: DecideReply;
   readonly encode: EncodeReply;
   readonly answer: AnswerReply;

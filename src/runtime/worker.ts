@@ -72,10 +72,14 @@ async function perform(task: Task, models: ReadonlyMap<string, LoadedModel>): Pr
   }
   const family = models.get(task.modelId)?.family;
   if (family instanceof SplitEncoder) {
+    if (task.kind === 'count-decision') return { inputTokens: family.countTokens(task) };
     if (task.kind === 'decide') return family.decide(task);
     if (task.kind === 'encode') return family.encodeShare(task);
     if (task.kind === 'answer') return family.answerShared(task);
   }
-  if (family instanceof TextEncoder && task.kind === 'embed') return family.embed(task);
+  if (family instanceof TextEncoder) {
+    if (task.kind === 'count-embedding') return { inputTokens: family.countTokens(task.inputs) };
+    if (task.kind === 'embed') return family.embed(task);
+  }
   throw new Error(`no model of this worker does ${task.kind} as ${task.modelId}`);
 }

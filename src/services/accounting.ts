@@ -8,6 +8,8 @@ import type { TokenUsage } from '../domain/usage.ts';
 import type { StoredReply } from '../storage/stores.ts';
 import type { Requester } from './requester.ts';
 
+export type { StoredReply } from '../storage/stores.ts';
+
 export interface MeteredRequest {
   readonly requester: Requester;
   /** With the price in force. */

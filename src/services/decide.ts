@@ -1,12 +1,14 @@
-// The use case of a decision: find the model, ask the engine, give each answer its question's name again. Names stop
-// here: what goes to the engine holds none.
+// The use case of a decision: find the model, ask the engine under the accounting, give each answer its question's name
+// again. Names stop here: what goes to the engine holds none.
 
 import type { Answer } from '../domain/answer.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { NamedQuestion } from '../domain/question.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { DecideJob, Engine } from '../engine/engine.ts';
+import type { Accounting } from './accounting.ts';
 import type { Catalog } from './catalog.ts';
+import { type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
 import type { Requester } from './requester.ts';
 
 export interface DecisionRequest {
@@ -32,26 +34,39 @@ export interface Decision {
 export class DecideService {
   readonly #engine: Engine;
   readonly #catalog: Catalog;
+  readonly #accounting: Accounting;
 
-  constructor(engine: Engine, catalog: Catalog) {
+  constructor(engine: Engine, catalog: Catalog, accounting: Accounting) {
     this.#engine = engine;
     this.#catalog = catalog;
+    this.#accounting = accounting;
   }
 
-  /** @throws AppError of the catalog and of the engine; the signal's reason when the client left before dispatch */
-  async decide(request: DecisionRequest, requester: Requester): Promise<Decision> {
+  /**
+   * @throws AppError of the catalog, the accounting and the engine; the signal's reason when the client left before
+   * dispatch
+   */
+  async decide(
+    request: DecisionRequest,
+    requester: Requester,
+    writer: ReplyWriter<Decision>,
+  ): Promise<LocalReply<Decision>> {
     const model = this.#catalog.getModelOfType(requester.key, request.modelId, 'decision');
     const questions = request.questions.map((named) => named.question);
-    const result = await this.#engine.decide(
-      { modelId: model.id, state: request.state, questions },
-      { keyId: requester.key.id, signal: requester.signal },
-    );
-    return {
+    const job: DecideJob = { modelId: model.id, state: request.state, questions };
+    const caller = { keyId: requester.key.id, signal: requester.signal };
+    return runMetered({
+      accounting: this.#accounting,
+      requester,
       model,
-      answers: nameAnswers(request.questions, result.answers),
-      usage: { inputTokens: result.inputTokens, outputTokens: 0 },
-      timings: result.timings,
-    };
+      countTokens: () => this.#engine.countDecisionTokens(job, caller),
+      run: async () => {
+        const { answers, inputTokens, timings } = await this.#engine.decide(job, caller);
+        const usage = { inputTokens, outputTokens: 0 };
+        return { model, answers: nameAnswers(request.questions, answers), usage, timings };
+      },
+      writer,
+    });
   }
 }
 

@@ -1,9 +1,11 @@
-// The use case of an embedding call: find the model, ask the engine.
+// The use case of an embedding call: find the model, ask the engine under the accounting.
 
 import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
-import type { EmbedInput, Engine } from '../engine/engine.ts';
+import type { EmbedInput, EmbedJob, Engine } from '../engine/engine.ts';
+import type { Accounting } from './accounting.ts';
 import type { Catalog } from './catalog.ts';
+import { type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
 import type { Requester } from './requester.ts';
 
 export interface EmbeddingRequest {
@@ -25,25 +27,36 @@ export interface Embeddings {
 export class EmbedService {
   readonly #engine: Engine;
   readonly #catalog: Catalog;
+  readonly #accounting: Accounting;
 
-  constructor(engine: Engine, catalog: Catalog) {
+  constructor(engine: Engine, catalog: Catalog, accounting: Accounting) {
     this.#engine = engine;
     this.#catalog = catalog;
+    this.#accounting = accounting;
   }
 
-  /** @throws AppError of the catalog and of the engine; the signal's reason when the client left before dispatch */
-  async embed(request: EmbeddingRequest, requester: Requester): Promise<Embeddings> {
-    const { modelId, ...job } = request;
+  /**
+   * @throws AppError of the catalog, the accounting and the engine; the signal's reason when the client left before
+   * dispatch
+   */
+  async embed(
+    { modelId, ...asked }: EmbeddingRequest,
+    requester: Requester,
+    writer: ReplyWriter<Embeddings>,
+  ): Promise<LocalReply<Embeddings>> {
     const model = this.#catalog.getModelOfType(requester.key, modelId, 'embedding');
-    const result = await this.#engine.embed(
-      { modelId: model.id, ...job },
-      { keyId: requester.key.id, signal: requester.signal },
-    );
-    return {
+    const job: EmbedJob = { modelId: model.id, ...asked };
+    const caller = { keyId: requester.key.id, signal: requester.signal };
+    return runMetered({
+      accounting: this.#accounting,
+      requester,
       model,
-      embeddings: result.embeddings,
-      usage: { inputTokens: result.inputTokens, outputTokens: 0 },
-      timings: result.timings,
-    };
+      countTokens: () => this.#engine.countEmbeddingTokens(job, caller),
+      run: async () => {
+        const { embeddings, inputTokens, timings } = await this.#engine.embed(job, caller);
+        return { model, embeddings, usage: { inputTokens, outputTokens: 0 }, timings };
+      },
+      writer,
+    });
   }
 }

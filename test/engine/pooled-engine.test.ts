@@ -48,6 +48,7 @@ function setUp({ workers = 1 } = {}) {
   const [pool, clock, events] = [new ManualPool(workers), new ManualClock(), [] as EngineEvent[]];
   const engine = new PooledEngine({
     folders,
+    openCounter: async () => undefined,
     pool,
     clock,
     threadsPerWorker: 1,

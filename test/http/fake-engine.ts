@@ -34,6 +34,8 @@ export interface FakeEngine extends Engine {
   state: EngineState;
   decide: Engine['decide'];
   embed: Engine['embed'];
+  countDecisionTokens: Engine['countDecisionTokens'];
+  countEmbeddingTokens: Engine['countEmbeddingTokens'];
 }
 
 export function createFakeEngine(): FakeEngine {
@@ -43,9 +45,11 @@ export function createFakeEngine(): FakeEngine {
     decide: async (job) => ({ answers: job.questions.map(answerOf), inputTokens: tokensOf(job), timings: TIMINGS }),
     embed: async (job) => ({
       embeddings: job.inputs.map((input) => vectorOf(input, job)),
-      inputTokens: job.inputs.reduce((sum, input) => sum + inputTokensOf(input), 0),
+      inputTokens: tokensOfInputs(job),
       timings: TIMINGS,
     }),
+    countDecisionTokens: async (job) => tokensOf(job),
+    countEmbeddingTokens: async (job) => tokensOfInputs(job),
     status: () => ({
       state: engine.state,
       queuedJobs: 3,
@@ -84,6 +88,10 @@ const words = (text: string) => text.split(/\s+/).filter((word) => word !== '').
 
 function tokensOf(job: DecideJob): number {
   return words(job.state) + job.questions.reduce((sum, { instructions }) => sum + words(instructions), 0);
+}
+
+function tokensOfInputs(job: EmbedJob): number {
+  return job.inputs.reduce((sum, input) => sum + inputTokensOf(input), 0);
 }
 
 function inputTokensOf(input: EmbedInput): number {

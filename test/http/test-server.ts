@@ -78,6 +78,7 @@ export async function startTestServer(
 ): Promise<TestServer> {
   const engine = createFakeEngine();
   const catalog = new Catalog([engine, ...upstreams]);
+  const accounting = new Unmetered();
   const log: Record<string, unknown>[] = [];
   const appendToLog = testLogs.openLog();
   const write = (line: string): void => {
@@ -87,9 +88,9 @@ export async function startTestServer(
   const app = await createHttpServer({
     authenticator: { authenticate },
     catalog,
-    decisions: new DecideService(engine, catalog),
-    embeddings: new EmbedService(engine, catalog),
-    chat: new ChatService(upstreams, catalog, new Unmetered()),
+    decisions: new DecideService(engine, catalog, accounting),
+    embeddings: new EmbedService(engine, catalog, accounting),
+    chat: new ChatService(upstreams, catalog, accounting),
     readiness: () => engine.state,
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     logger: pino({ level: 'info' }, { write }),

@@ -8,7 +8,7 @@ import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
 import { embeddingReplySchema, writeEmbeddings } from '../schemas/embedding-reply.ts';
 import { embeddingRequestExample, embeddingRequestSchema, toEmbeddingRequest } from '../schemas/embedding-request.ts';
-import { sendResult } from '../send-result.ts';
+import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface EmbeddingsDeps {
   readonly embeddings: EmbedService;
@@ -26,10 +26,12 @@ const schema = operation(
   { body: embeddingRequestSchema, response: { 200: embeddingReplySchema } },
 );
 
+const writer = resultWriter(writeEmbeddings);
+
 export async function embeddingsRoute(api: FastifyInstance, { embeddings, metrics }: EmbeddingsDeps): Promise<void> {
   api.withTypeProvider<ZodTypeProvider>().post('/embeddings', { schema }, async (request, reply) => {
-    const result = await embeddings.embed(toEmbeddingRequest(request.body), requesterOf(request, reply));
-    metrics.countTokens(result.model.id, result.usage);
-    return sendResult(reply, result, await writeEmbeddings(result));
+    const asked = toEmbeddingRequest(request.body);
+    const answered = await embeddings.embed(asked, requesterOf(request, reply), writer);
+    return sendResult(reply, answered, metrics);
   });
 }

@@ -10,7 +10,7 @@ import { requesterOf } from '../requester.ts';
 import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
 import { decisionRequestExample, decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
 import { withStateAsText } from '../schemas/structured-state.ts';
-import { sendResult } from '../send-result.ts';
+import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface SystemoneDeps {
   readonly decisions: DecideService;
@@ -34,6 +34,8 @@ const schema = operation(
   { body: decisionRequestSchema, response: { 200: decisionReplySchema } },
 );
 
+const writer = resultWriter(writeDecision);
+
 export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
   const { decisions, metrics, structuredState } = deps;
   api.removeAllContentTypeParsers();
@@ -41,8 +43,8 @@ export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps):
     structuredState ? withStateAsText(parseOrderedBody(body)) : parseOrderedBody(body),
   );
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
-    const decision = await decisions.decide(toDecisionRequest(request.body), requesterOf(request, reply));
-    metrics.countTokens(decision.model.id, decision.usage);
-    return sendResult(reply, decision, writeDecision(decision));
+    const asked = toDecisionRequest(request.body);
+    const answered = await decisions.decide(asked, requesterOf(request, reply), writer);
+    return sendResult(reply, answered, metrics);
   });
 }

@@ -2,16 +2,14 @@
 // values. The contract is models/README.md. Alone a worker does a whole decision; several may share one, by windows
 // first and by questions then, with the same bits, because every run is the same run.
 
-import { AppError } from '../../domain/errors.ts';
-import type { Question } from '../../domain/question.ts';
 import { softmax, temperatureOf } from '../../domain/temperature.ts';
 import type { BertTokenizer } from '../bert-tokenizer.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
 import type { AnswerReply, AnswerTask, DecideReply, DecideTask, EncodeReply, EncodeTask } from '../messages.ts';
 import type { GraphSession } from '../session.ts';
+import { type DecisionTexts, tokenizeDecision } from './decision-tokens.ts';
 import { KeyValueBuffers, type KeyValueShape, type KeyValues } from './key-values.ts';
 import {
-  countQuestionTokens,
   cutWindows,
   type PreparedQuestion,
   type PromptLimits,
@@ -37,8 +35,8 @@ export interface SplitEncoderParts {
 }
 
 export class SplitEncoder {
-  private readonly manifest: SplitEncoderManifest;
-  private readonly tokenizer: BertTokenizer;
+  readonly manifest: SplitEncoderManifest;
+  readonly tokenizer: BertTokenizer;
   private readonly graphs: SplitGraphs;
   private readonly limits: PromptLimits;
   private readonly shape: KeyValueShape;
@@ -62,12 +60,15 @@ export class SplitEncoder {
     this.questionBuffers = new KeyValueBuffers(this.shape, 0);
   }
 
+  /** What `decide` would bill. @throws AppError context_length_exceeded */
+  countTokens(texts: DecisionTexts): number {
+    return tokenizeDecision(texts, this).inputTokens;
+  }
+
   /** A whole decision. @throws AppError context_length_exceeded */
   async decide(task: Pick<DecideTask, 'state' | 'questions'>): Promise<DecideReply> {
     const startedMs = performance.now();
-    const stateIds = this.tokenizer.encode(task.state);
-    const questions = this.tokenizeAll(task.questions);
-    const inputTokens = this.checkLimits(stateIds, questions);
+    const { stateIds, questions, inputTokens } = tokenizeDecision(task, this);
     const tokenizedMs = performance.now();
     const windows = this.stateWindows(stateIds);
     const encoded = this.graphs.encodeWindows(windows);
@@ -78,8 +79,7 @@ export class SplitEncoder {
   /** One share of a document's windows. @throws AppError context_length_exceeded */
   async encodeShare(task: Omit<EncodeTask, 'kind' | 'modelId'>): Promise<EncodeReply> {
     const startedMs = performance.now();
-    const stateIds = this.tokenizer.encode(task.state);
-    const inputTokens = this.checkLimits(stateIds, this.tokenizeAll(task.questions));
+    const { stateIds, inputTokens } = tokenizeDecision(task, this);
     const tokenizedMs = performance.now();
     const all = this.stateWindows(stateIds);
     const [from, to] = [task.share, task.share + 1].map((share) => Math.floor((all.length * share) / task.shares));
@@ -95,28 +95,11 @@ export class SplitEncoder {
   /** Some questions about a document that is encoded already. */
   async answerShared(task: Omit<AnswerTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
     const startedMs = performance.now();
-    const questions = this.tokenizeAll(task.questions);
+    const questions = task.questions.map((question) => tokenizeQuestion(question, this.tokenizer));
     const tokenizedMs = performance.now();
     const stateKeys = task.shares.flatMap(({ windowTokens }) => windowTokens).reduce((sum, tokens) => sum + tokens, 0);
     const probabilities = await this.answerAll(questions, readShares(task.shares, this.shape), stateKeys);
     return { probabilities, ...timesSince(startedMs, tokenizedMs) };
-  }
-
-  private tokenizeAll(questions: readonly Question[]): TokenizedQuestion[] {
-    return questions.map((question) => tokenizeQuestion(question, this.tokenizer));
-  }
-
-  private checkLimits(stateIds: readonly number[], questions: readonly TokenizedQuestion[]): number {
-    const { id, limits } = this.manifest;
-    const questionTokens = questions.reduce((sum, question) => sum + countQuestionTokens(question), 0);
-    if (stateIds.length > limits.state_tokens) {
-      throw tooLong(`The state has ${stateIds.length} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
-    }
-    if (questionTokens > limits.question_tokens) {
-      const message = `The questions have ${questionTokens} tokens in all; ${id} takes at most ${limits.question_tokens}.`;
-      throw tooLong(message, 'questions');
-    }
-    return stateIds.length + questionTokens;
   }
 
   private stateWindows(ids: readonly number[]): Window[] {
@@ -174,8 +157,4 @@ function countTokens(windows: readonly Window[]): number {
 
 function timesSince(startedMs: number, tokenizedMs: number) {
   return { tokenizeMs: tokenizedMs - startedMs, inferMs: performance.now() - tokenizedMs };
-}
-
-function tooLong(message: string, param: string): AppError {
-  return new AppError('context_length_exceeded', message, { param });
 }

@@ -1,13 +1,11 @@
 // Family `text-encoder`: one vector per text, mean-pooled and normalised by the graph. One text per run, so that a
 // vector never depends on its neighbours (dynamic quantization scales by the whole run).
 
-import { AppError } from '../../domain/errors.ts';
 import type { TextEncoderManifest } from '../manifest.ts';
 import type { EmbedReply, EmbedTask } from '../messages.ts';
 import { floatValues, type GraphSession, int64Tensor } from '../session.ts';
 import type { Tokenizer } from '../tokenizer.ts';
-
-const SPECIAL_TOKENS = 2;
+import { tokenizeInputs } from './embedding-tokens.ts';
 
 export interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
@@ -22,11 +20,16 @@ export class TextEncoder {
     this.parts = parts;
   }
 
+  /** What `embed` would bill. @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
+  countTokens(inputs: EmbedTask['inputs']): number {
+    return tokenizeInputs(inputs, this.parts).inputTokens;
+  }
+
   /** @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
   async embed(task: Omit<EmbedTask, 'kind' | 'modelId'>): Promise<EmbedReply> {
     const startedMs = performance.now();
     // All are checked before the first is run: a call that must fail costs no inference.
-    const rows = task.inputs.map(({ place, input }) => this.toIds(input, `input[${place}]`));
+    const { rows, inputTokens } = tokenizeInputs(task.inputs, this.parts);
     const tokenizedMs = performance.now();
     const embeddings: (Float32Array | string)[] = [];
     for (const ids of rows) {
@@ -35,25 +38,10 @@ export class TextEncoder {
     }
     return {
       embeddings,
-      inputTokens: rows.reduce((sum, ids) => sum + ids.length, 0),
+      inputTokens,
       tokenizeMs: tokenizedMs - startedMs,
       inferMs: performance.now() - tokenizedMs,
     };
-  }
-
-  private toIds(input: string | readonly number[], param: string): readonly number[] {
-    const { manifest, tokenizer } = this.parts;
-    const ids = typeof input === 'string' ? tokenizer.encode(input) : input;
-    const limit = manifest.limits.input_tokens - SPECIAL_TOKENS;
-    if (ids.length > limit) {
-      const message = `${param} has ${ids.length} tokens; ${manifest.id} takes at most ${limit}.`;
-      throw new AppError('context_length_exceeded', message, { param });
-    }
-    if (!ids.every((id) => Number.isInteger(id) && id >= 0 && id < tokenizer.vocabularySize)) {
-      const message = `${param} has a token id outside the vocabulary of ${manifest.id} (0 to ${tokenizer.vocabularySize - 1}).`;
-      throw new AppError('invalid_request', message, { param });
-    }
-    return ids;
   }
 
   /** @returns `[dimensions]` of the model */

@@ -1,0 +1,68 @@
+// One local job under the accounting: let in, run, written out, billed. The same for decisions and embeddings; what the
+// job is, its service knows, and what its reply looks like, its route.
+
+import type { Standing } from '../domain/ledger.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import type { JobTimings, Usage } from '../domain/usage.ts';
+import type { Accounting, OpenRequest, Receipt, StoredReply } from './accounting.ts';
+import type { Requester } from './requester.ts';
+
+export interface LocalResult {
+  readonly model: ModelCard;
+  readonly usage: Usage;
+  readonly timings: JobTimings;
+}
+
+/** How a route words a result. */
+export interface ReplyWriter<Result> {
+  /** The body as text. */
+  write(result: Result): string | Promise<string>;
+  /** What a retry with the same idempotency key is given. */
+  keep(result: Result, bodyText: string, costPicoUsd: bigint): StoredReply;
+}
+
+export type LocalReply<Result> =
+  | { readonly type: 'answered'; readonly result: Result; readonly bodyText: string; readonly receipt: Receipt }
+  | { readonly type: 'replayed'; readonly reply: StoredReply; readonly standing: Standing | undefined };
+
+export interface MeteredRun<Result> {
+  readonly accounting: Accounting;
+  readonly requester: Requester;
+  readonly model: ModelCard;
+  /** Asked only where it matters: what the run will bill as input. */
+  readonly countTokens: () => Promise<number>;
+  readonly run: () => Promise<Result>;
+  readonly writer: ReplyWriter<Result>;
+}
+
+/**
+ * Resolves when the row is committed.
+ * @throws AppError of the accounting and of the engine; the signal's reason when the client left before dispatch
+ */
+export async function runMetered<Result extends LocalResult>(work: MeteredRun<Result>): Promise<LocalReply<Result>> {
+  const { accounting, requester, model, writer } = work;
+  const inputTokens = accounting.needsCount(requester) ? await work.countTokens() : 0;
+  const expected = { inputTokens, cachedTokens: 0, outputTokens: 0 };
+  const opening = await accounting.open({ requester, model, isStreamed: false, expected });
+  if (opening.type === 'replayed') return opening;
+  const { result, bodyText } = await runAndWrite(work, opening.request);
+  const { usage, timings } = result;
+  const receipt = await opening.request.complete({
+    usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
+    isEstimated: false,
+    waitMs: timings.queueMs,
+    reply: ({ costPicoUsd }) => writer.keep(result, bodyText, costPicoUsd),
+  });
+  return { type: 'answered', result, bodyText, receipt };
+}
+
+/** The body is written before the bill: what cannot be written is not billed. */
+async function runAndWrite<Result>({ run, writer }: MeteredRun<Result>, request: OpenRequest) {
+  try {
+    const result = await run();
+    return { result, bodyText: await writer.write(result) };
+  } catch (error) {
+    await request.fail(error);
+    throw error;
+  }
+}
