@@ -1,9 +1,14 @@
-// API keys in any SQL store that kysely speaks to. Owns the queries and the shape of a row; the connection is handed in.
+// API keys and their secrets in any SQL store that kysely speaks to. Owns the queries; the shape of a row is
+// api-key-row.ts's, the connection is handed in.
 
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
-import { type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
-import type { ApiKeyTable, Database } from './schema.ts';
-import type { ApiKeyRecord, KeyStore } from './stores.ts';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ApiKey } from '../domain/api-key.ts';
+import { toApiKey, toChangedColumns, toKeyRow, toSecretRow } from './api-key-row.ts';
+import { insertAuditRow } from './audit-row.ts';
+import type { Database } from './schema.ts';
+import type { AuditRecord, KeyChange, KeyRotation, KeySecret, KeyStore } from './stores.ts';
+
+type FoundKey = Awaited<ReturnType<KeyStore['findByHash']>>;
 
 export class KyselyKeyStore implements KeyStore {
   readonly #database: Kysely<Database>;
@@ -12,36 +17,87 @@ export class KyselyKeyStore implements KeyStore {
     this.#database = database;
   }
 
-  async insert(record: ApiKeyRecord): Promise<void> {
-    await this.#database.insertInto('api_keys').values(toRow(record)).execute();
+  async insert(key: ApiKey, secret: KeySecret, audit: AuditRecord): Promise<void> {
+    await this.#database.transaction().execute(async (transaction) => {
+      await transaction.insertInto('api_keys').values(toKeyRow(key)).execute();
+      await transaction.insertInto('api_key_secrets').values(toSecretRow(key.id, secret)).execute();
+      await insertAuditRow(transaction, audit);
+    });
   }
 
-  async findByHash(secretHash: string): Promise<ApiKeyRecord | undefined> {
-    const row = await this.#database
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('secret_hash', '=', secretHash)
+  async findByHash(secretHash: string): Promise<FoundKey> {
+    const row = await selectKeys(this.#database)
+      .innerJoin('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
+      .select([
+        'api_key_secrets.visible_prefix as secret_visible_prefix',
+        'api_key_secrets.created_at_ms as secret_created_at_ms',
+        'api_key_secrets.expires_at_ms as secret_expires_at_ms',
+      ])
+      .where('api_key_secrets.hash', '=', secretHash)
       .executeTakeFirst();
-    return row === undefined ? undefined : toRecord(row);
+    if (row === undefined) return undefined;
+    const expiresAtMs = row.secret_expires_at_ms === null ? null : Number(row.secret_expires_at_ms);
+    const createdAtMs = Number(row.secret_created_at_ms);
+    const secret = { hash: secretHash, visiblePrefix: row.secret_visible_prefix, createdAtMs, expiresAtMs };
+    return { key: toApiKey(row), secret };
   }
 
-  async list(): Promise<readonly ApiKeyRecord[]> {
-    const rows = await this.#database
-      .selectFrom('api_keys')
-      .selectAll()
-      .orderBy('created_at_ms')
-      .orderBy('id')
-      .execute();
-    return rows.map(toRecord);
+  async findById(id: string): Promise<ApiKey | undefined> {
+    return await findKey(this.#database, id);
   }
 
-  async revoke(id: string, atMs: number): Promise<boolean> {
-    const result = await this.#database
-      .updateTable('api_keys')
-      .set({ revoked_at_ms: sql<number>`coalesce(revoked_at_ms, ${atMs})` })
-      .where('id', '=', id)
-      .executeTakeFirst();
-    return result.numUpdatedRows > 0n;
+  async list(page?: Parameters<KeyStore['list']>[0]): Promise<readonly ApiKey[]> {
+    let query = selectKeys(this.#database).orderBy('api_keys.created_at_ms').orderBy('api_keys.id');
+    if (page !== undefined) query = query.limit(page.limit);
+    if (page?.after !== undefined) {
+      const last = sql`(select created_at_ms, id from api_keys where id = ${page.after})`;
+      query = query.where(sql<boolean>`(api_keys.created_at_ms, api_keys.id) > ${last}`);
+    }
+    return (await query.execute()).map(toApiKey);
+  }
+
+  async update(id: string, change: KeyChange, audit: AuditRecord): Promise<ApiKey | undefined> {
+    return await this.#database.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('api_keys')
+        // The id too, so that a change of nothing is a statement as well.
+        .set({ id, ...toChangedColumns(change) })
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return await auditKey(transaction, { id, isChanged: numUpdatedRows > 0n, audit });
+    });
+  }
+
+  async revoke(id: string, audit: AuditRecord): Promise<ApiKey | undefined> {
+    return await this.#database.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('api_keys')
+        .set({ revoked_at_ms: audit.atMs })
+        .where('id', '=', id)
+        .where('revoked_at_ms', 'is', null)
+        .executeTakeFirst();
+      return await auditKey(transaction, { id, isChanged: numUpdatedRows > 0n, audit });
+    });
+  }
+
+  async rotate(id: string, { secret, overlapEndsAtMs, audit }: KeyRotation): Promise<ApiKey | undefined> {
+    return await this.#database.transaction().execute(async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('api_keys')
+        .set({ visible_prefix: secret.visiblePrefix })
+        .where('id', '=', id)
+        .where('revoked_at_ms', 'is', null)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return undefined;
+      await transaction
+        .updateTable('api_key_secrets')
+        .set({ expires_at_ms: overlapEndsAtMs })
+        .where('key_id', '=', id)
+        .where((where) => where.or([where('expires_at_ms', 'is', null), where('expires_at_ms', '>', overlapEndsAtMs)]))
+        .execute();
+      await transaction.insertInto('api_key_secrets').values(toSecretRow(id, secret)).execute();
+      return await auditKey(transaction, { id, isChanged: true, audit });
+    });
   }
 
   async count(): Promise<number> {
@@ -53,35 +109,27 @@ export class KyselyKeyStore implements KeyStore {
   }
 }
 
-function toRow(record: ApiKeyRecord): Insertable<ApiKeyTable> {
-  return {
-    id: record.id,
-    name: record.name,
-    visible_prefix: record.visiblePrefix,
-    secret_hash: record.secretHash,
-    models: record.models === null ? null : JSON.stringify(record.models),
-    scopes: JSON.stringify(record.scopes),
-    created_at_ms: record.createdAtMs,
-    expires_at_ms: record.expiresAtMs,
-    revoked_at_ms: record.revokedAtMs,
-  };
+function selectKeys(database: Kysely<Database>) {
+  return database
+    .selectFrom('api_keys')
+    .leftJoin('accounts', 'accounts.key_id', 'api_keys.id')
+    .selectAll('api_keys')
+    .select('accounts.last_used_at_ms');
 }
 
-function toRecord(row: Selectable<ApiKeyTable>): ApiKeyRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    visiblePrefix: row.visible_prefix,
-    secretHash: row.secret_hash,
-    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
-    scopes: JSON.parse(row.scopes) as KeyScope[],
-    budget: null,
-    limits: NO_LIMITS,
-    createdAtMs: Number(row.created_at_ms),
-    createdBy: 'server',
-    disabledAtMs: null,
-    lastUsedAtMs: null,
-    expiresAtMs: row.expires_at_ms === null ? null : Number(row.expires_at_ms),
-    revokedAtMs: row.revoked_at_ms === null ? null : Number(row.revoked_at_ms),
-  };
+async function findKey(database: Kysely<Database>, id: string): Promise<ApiKey | undefined> {
+  const row = await selectKeys(database).where('api_keys.id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : toApiKey(row);
+}
+
+interface AuditedChange {
+  readonly id: string;
+  readonly isChanged: boolean;
+  readonly audit: AuditRecord;
+}
+
+/** What changed nothing leaves no record. */
+async function auditKey(transaction: Transaction<Database>, change: AuditedChange): Promise<ApiKey | undefined> {
+  if (change.isChanged) await insertAuditRow(transaction, change.audit);
+  return await findKey(transaction, change.id);
 }

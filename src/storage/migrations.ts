@@ -1,13 +1,17 @@
 // From any older schema to the newest, step by step. Steps are never edited once released; a new one is appended.
 
 import type { Kysely, Transaction } from 'kysely';
+import { createAccountingTables } from './accounting-tables.ts';
 import type { Database } from './schema.ts';
 import { StorageError } from './storage-error.ts';
 
 type Step = (transaction: Transaction<Database>) => Promise<void>;
 
 /** Step `i` leads from schema version `i` to `i + 1`. */
-const STEPS: readonly Step[] = [createApiKeys];
+const STEPS: readonly Step[] = [createApiKeys, createAccountingTables];
+
+/** The schema that this code reads and writes. */
+export const newestSchemaVersion = STEPS.length;
 
 /**
  * All steps in one transaction that takes the write lock first, so two processes that start at once do not both migrate.
@@ -43,9 +47,9 @@ async function currentVersion(transaction: Transaction<Database>): Promise<numbe
 }
 
 function refuseNewer(version: number): void {
-  if (version <= STEPS.length) return;
+  if (version <= newestSchemaVersion) return;
   throw new StorageError(
-    `The store has schema ${version} and this version of umpire knows ${STEPS.length}: it was last used by a newer umpire. ` +
+    `The store has schema ${version} and this version of umpire knows ${newestSchemaVersion}: it was last used by a newer umpire. ` +
       'Start that one, or use another data folder.',
   );
 }

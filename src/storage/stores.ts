@@ -1,7 +1,7 @@
 // What the server keeps, as interfaces. One suite of tests runs over every implementation. Every method may fail with a
 // StoreUnavailableError; nothing of a failed call is kept.
 
-import type { ApiKey } from '../domain/api-key.ts';
+import type { ApiKey, Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
 import type { AcceptedRequest, Demand, LedgerRow, RefusalReason, RequestOutcome, Standing } from '../domain/ledger.ts';
 import type { Price } from '../domain/money.ts';
 
@@ -28,19 +28,45 @@ export interface StoredAuditRecord extends AuditRecord {
   readonly id: number;
 }
 
-export interface ApiKeyRecord extends ApiKey {
+/** A secret of a key. After a rotation the older one stays valid until it expires. */
+export interface KeySecret {
   /** SHA-256 of the secret, lower-case hex. Secrets have 190 bits of entropy, so no slow hash is needed. */
-  readonly secretHash: string;
+  readonly hash: string;
+  readonly visiblePrefix: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+/** What may be changed of a key; absent: stays. */
+export interface KeyChange {
+  readonly name?: string;
+  readonly models?: readonly string[] | null;
+  readonly scopes?: readonly KeyScope[];
+  readonly budget?: Budget | null;
+  readonly limits?: KeyLimits;
+  readonly expiresAtMs?: number | null;
+  readonly disabledAtMs?: number | null;
 }
 
 export interface KeyStore {
-  insert(record: ApiKeyRecord): Promise<void>;
-  findByHash(secretHash: string): Promise<ApiKeyRecord | undefined>;
-  /** Oldest first. */
-  list(): Promise<readonly ApiKeyRecord[]>;
-  /** @returns false when there is no such key; revoking twice keeps the first time. */
-  revoke(id: string, atMs: number): Promise<boolean>;
+  insert(key: ApiKey, secret: KeySecret, audit: AuditRecord): Promise<void>;
+  findByHash(secretHash: string): Promise<{ readonly key: ApiKey; readonly secret: KeySecret } | undefined>;
+  findById(id: string): Promise<ApiKey | undefined>;
+  /** Oldest first. @param after id of the last key of the page before */
+  list(page?: { readonly after: string | undefined; readonly limit: number }): Promise<readonly ApiKey[]>;
+  /** @returns the key as it is now; undefined when there is no such key */
+  update(id: string, change: KeyChange, audit: AuditRecord): Promise<ApiKey | undefined>;
+  /** Revoking twice keeps the first time. @returns the key as it is now; undefined when there is no such key */
+  revoke(id: string, audit: AuditRecord): Promise<ApiKey | undefined>;
+  /** Adds a secret; those before it expire at `overlapEndsAtMs` if not earlier. @returns undefined: no such key, or revoked */
+  rotate(id: string, rotation: KeyRotation): Promise<ApiKey | undefined>;
   count(): Promise<number>;
+}
+
+export interface KeyRotation {
+  readonly secret: KeySecret;
+  readonly overlapEndsAtMs: number;
+  readonly audit: AuditRecord;
 }
 
 /** A price of a model from a moment on, until a later one. */
@@ -113,6 +139,13 @@ export interface Settlement {
 /** `missing`: the reservation is gone (this process was taken for dead): the reply must not be sent as if it were paid. */
 export type SettleOutcome = { readonly type: 'settled'; readonly standing: Standing } | { readonly type: 'missing' };
 
+export interface KeyStanding {
+  readonly standing: Standing;
+  /** In the period of the budget that `nowMs` lies in; of all time where there is no budget, or one without reset. */
+  readonly spentPicoUsd: bigint;
+  readonly reservedPicoUsd: bigint;
+}
+
 /** Rows are written once and never changed. Calls that wait together are committed together. */
 export interface LedgerStore {
   reserve(reservation: Reservation): Promise<ReserveOutcome>;
@@ -120,6 +153,8 @@ export interface LedgerStore {
   settle(settlement: Settlement): Promise<SettleOutcome>;
   /** Gives the reservation back without a row: the request was not accepted after all. */
   release(id: string): Promise<void>;
+  /** Where a key stands without asking for anything. Reads only. */
+  standing(key: Pick<ApiKey, 'id' | 'budget' | 'limits'>, nowMs: number): Promise<KeyStanding>;
   /** Says that this process lives. */
   beat(instanceId: string, nowMs: number): Promise<void>;
   /** Takes the process off the list of the living; what it left open is recovered by `recover`. */
@@ -184,5 +219,11 @@ export interface UsageStore {
 
 export interface Stores {
   readonly keys: KeyStore;
+  readonly prices: PriceStore;
+  readonly ledger: LedgerStore;
+  readonly usage: UsageStore;
+  readonly audit: AuditStore;
+  /** Whether the store answers. @throws StoreUnavailableError */
+  check(): Promise<void>;
   close(): Promise<void>;
 }

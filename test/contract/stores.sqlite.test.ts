@@ -76,7 +76,7 @@ describe('the SQLite file', () => {
     const opened = await Promise.all(Array.from({ length: 4 }, () => openSqliteStores(dataDir)));
     await Promise.all(opened.map((stores) => stores.close()));
     const database = new DatabaseSync(file());
-    expect(database.prepare('SELECT version FROM schema_migrations').all()).toEqual([{ version: 1 }]);
+    expect(database.prepare('SELECT version FROM schema_migrations').all()).toEqual([{ version: 1 }, { version: 2 }]);
     database.close();
   });
 

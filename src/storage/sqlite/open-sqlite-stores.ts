@@ -3,13 +3,17 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
+import { KyselyAuditStore } from '../kysely-audit-store.ts';
 import { KyselyKeyStore } from '../kysely-key-store.ts';
+import { KyselyPriceStore } from '../kysely-price-store.ts';
 import { migrate } from '../migrations.ts';
 import type { Database } from '../schema.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Stores } from '../stores.ts';
 import { SqliteThreadDialect } from './sqlite-dialect.ts';
 import { SqliteThread } from './sqlite-thread.ts';
+
+export type OpenedStores = Pick<Stores, 'keys' | 'prices' | 'audit' | 'check' | 'close'>;
 
 const FILE_NAME = 'umpire.sqlite';
 const BUSY_TIMEOUT_MS = 5000;
@@ -18,7 +22,7 @@ const BUSY_TIMEOUT_MS = 5000;
  * @param dataDir created for this user alone if it is missing
  * @throws StorageError when the folder cannot be written, the file is no database, or it is of a newer umpire
  */
-export async function openSqliteStores(dataDir: string): Promise<Stores> {
+export async function openSqliteStores(dataDir: string): Promise<OpenedStores> {
   const file = join(dataDir, FILE_NAME);
   await createFile(dataDir, file);
   const thread = await SqliteThread.open({ file, busyTimeoutMs: BUSY_TIMEOUT_MS });
@@ -29,7 +33,15 @@ export async function openSqliteStores(dataDir: string): Promise<Stores> {
     await thread.close();
     throw error instanceof StorageError ? error : new StorageError(`The store ${file} cannot be used: ${text(error)}.`);
   }
-  return { keys: new KyselyKeyStore(database), close: () => database.destroy() };
+  return {
+    keys: new KyselyKeyStore(database),
+    prices: new KyselyPriceStore(database),
+    audit: new KyselyAuditStore(database),
+    check: async () => {
+      await database.selectFrom('schema_migrations').select('version').executeTakeFirst();
+    },
+    close: () => database.destroy(),
+  };
 }
 
 // SQLite gives its journals the mode of the file, so the mode is right before it opens it.
