@@ -1,5 +1,5 @@
-// All models of the server, local and upstream, and who may use which. Knows nothing of HTTP: endpoints are named in
-// messages because a caller must be told where a model works.
+// All models of the server, local and upstream, at the price in force, and who may use which. Knows nothing of HTTP:
+// endpoints are named in messages because a caller must be told where a model works.
 
 import { type ApiKey, mayUseModel } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
@@ -10,11 +10,23 @@ export interface ModelSource {
   readonly models: readonly ModelCard[];
 }
 
+/** Puts the price in force on a card. */
+export interface Pricing {
+  priced(card: ModelCard): ModelCard;
+}
+
+const OWN_PRICES: Pricing = { priced: (card) => card };
+
 export class Catalog {
   readonly #cards = new Map<string, ModelCard>();
+  readonly #pricing: Pricing;
 
-  /** @throws Error when two sources offer the same id: a fault of the configuration, found at the start. */
-  constructor(sources: readonly ModelSource[]) {
+  /**
+   * @param pricing default: every model at its own price
+   * @throws Error when two sources offer the same id: a fault of the configuration, found at the start
+   */
+  constructor(sources: readonly ModelSource[], pricing: Pricing = OWN_PRICES) {
+    this.#pricing = pricing;
     for (const card of sources.flatMap((source) => source.models)) {
       if (this.#cards.has(card.id)) throw new Error(`Two models have the id "${card.id}".`);
       this.#cards.set(card.id, card);
@@ -23,7 +35,15 @@ export class Catalog {
 
   /** Exactly the models the key may use. */
   list(key: ApiKey): readonly ModelCard[] {
-    return [...this.#cards.values()].filter((card) => mayUseModel(key, card.id));
+    return this.all().filter((card) => mayUseModel(key, card.id));
+  }
+
+  all(): readonly ModelCard[] {
+    return [...this.#cards.values()].map((card) => this.#pricing.priced(card));
+  }
+
+  has(modelId: string): boolean {
+    return this.#cards.has(modelId);
   }
 
   /** @throws AppError `model_not_found`, `model_not_allowed` */
@@ -41,7 +61,7 @@ export class Catalog {
     if (!mayUseModel(key, modelId)) {
       throw new AppError('model_not_allowed', 'This key may not use the model.', { param: 'model' });
     }
-    return card;
+    return this.#pricing.priced(card);
   }
 
   /** @throws AppError `model_not_found`, `model_not_allowed`, `model_type_mismatch` */

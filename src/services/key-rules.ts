@@ -3,22 +3,16 @@
 
 import type { Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
+import { isModelText, isPrintable, isTime, MAX_MODEL_LENGTH } from './field-rules.ts';
 
 export const KEY_RULES = {
   maxNameLength: 200,
   maxModels: 1000,
-  maxModelLength: 256,
   /** $1,000,000: sums of it stay far from the end of 64 bits. */
   maxBudgetPicoUsd: 10n ** 18n,
   maxLimit: 1_000_000_000,
   maxOverlapMs: 30 * 86_400_000,
 } as const;
-
-/** The last millisecond of the year 9999: later ones have no date in four digits. */
-const MAX_TIME_MS = 253_402_300_799_999;
-// Control characters, halves of surrogate pairs, line separators, and what turns the direction of text: names are printed
-// in tables, terminals and CSV.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
 /** Fields of a key as somebody asks for them; absent: not asked for. */
 export interface KeyFields {
@@ -42,11 +36,6 @@ export function checkKeyFields<Fields extends KeyFields>(fields: Fields, nowMs: 
     ...(name === undefined ? {} : { name: parseName(name) }),
     ...(scopes === undefined ? {} : { scopes: parseScopes(scopes) }),
   };
-}
-
-/** Whether a text can be shown as it is. */
-export function isPrintable(text: string): boolean {
-  return !UNPRINTABLE.test(text);
 }
 
 /** @throws AppError `invalid_request` */
@@ -74,9 +63,9 @@ function checkModels(models: readonly string[]): void {
   if (models.length > KEY_RULES.maxModels) {
     throw invalid(`A key names at most ${KEY_RULES.maxModels} models.`, 'models');
   }
-  const wrong = models.findIndex((id) => id === '' || id.length > KEY_RULES.maxModelLength || !isPrintable(id));
+  const wrong = models.findIndex((id) => !isModelText(id));
   if (wrong < 0) return;
-  const message = `A model has 1 to ${KEY_RULES.maxModelLength} characters, none of them control characters.`;
+  const message = `A model has 1 to ${MAX_MODEL_LENGTH} characters, none of them control characters.`;
   throw invalid(message, `models[${wrong}]`);
 }
 
@@ -100,7 +89,7 @@ function checkLimits(limits: Partial<KeyLimits>): void {
 }
 
 function checkExpiry(expiresAtMs: number, nowMs: number): void {
-  if (Number.isSafeInteger(expiresAtMs) && expiresAtMs > nowMs && expiresAtMs <= MAX_TIME_MS) return;
+  if (isTime(expiresAtMs) && expiresAtMs > nowMs) return;
   throw invalid('A key must expire in the future, before the year 10000.', 'expires_at');
 }
 

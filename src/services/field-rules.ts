@@ -1,0 +1,23 @@
+// What a text or a time may be that people hand in and that is shown again in tables, terminals and CSV. Pure.
+
+export const MAX_MODEL_LENGTH = 256;
+
+/** The last millisecond of the year 9999: later ones have no date with four digits of year. */
+const MAX_TIME_MS = 253_402_300_799_999;
+
+// Control characters, halves of surrogate pairs, line separators, and what turns the direction of text.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+
+export function isPrintable(text: string): boolean {
+  return !UNPRINTABLE.test(text);
+}
+
+/** Whether it can be the id of a model, or a pattern of ids. */
+export function isModelText(text: string): boolean {
+  return text !== '' && text.length <= MAX_MODEL_LENGTH && isPrintable(text);
+}
+
+/** Milliseconds since the epoch, up to the year 9999. */
+export function isTime(ms: number): boolean {
+  return Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_TIME_MS;
+}
