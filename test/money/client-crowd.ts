@@ -1,0 +1,91 @@
+// Many clients at once, each sending its next order when it has its answer, until their server is gone or they are told
+// to stop. Keeps what a client can know: what it sent, what it was answered, and what was cut off.
+
+import { EventEmitter, once } from 'node:events';
+import { RandomSource } from '../models/random-source.ts';
+import { type Answer, exchange, type Kind, type Order } from './exchange.ts';
+
+export interface PayingKey {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export interface CrowdOptions {
+  readonly clients: number;
+  readonly keys: readonly PayingKey[];
+  readonly seed: number;
+}
+
+const KINDS: readonly Kind[] = ['decision', 'decision', 'decision', 'embedding', 'embedding', 'chat', 'stream'];
+const IDEMPOTENT_SHARE = 0.3;
+/** Of those, how many are sent again though they were answered. */
+const REPEATED_SHARE = 0.3;
+const MAX_WORDS = 12;
+
+export class ClientCrowd {
+  readonly answers: Answer[] = [];
+  /** Sent, and never answered in full. */
+  readonly cut: Order[] = [];
+  readonly #options: CrowdOptions;
+  readonly #random: RandomSource;
+  readonly #news = new EventEmitter();
+  #sent = 0;
+  #isStopped = false;
+
+  constructor(options: CrowdOptions) {
+    this.#options = options;
+    this.#random = new RandomSource(options.seed);
+  }
+
+  /** Resolves when every client has stopped. */
+  async run(address: string): Promise<void> {
+    this.#isStopped = false;
+    await Promise.all(Array.from({ length: this.#options.clients }, () => this.#runClient(address)));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Resolves when that many more are answered. */
+  async untilAnswered(more: number): Promise<void> {
+    const wanted = this.answers.length + more;
+    while (this.answers.length < wanted) await once(this.#news, 'answer');
+  }
+
+  /** The same order under another request id, as SDKs retry. */
+  retry(address: string, order: Order): Promise<Answer | undefined> {
+    return this.#send(address, { ...order, requestId: this.#nextId() });
+  }
+
+  async #runClient(address: string): Promise<void> {
+    while (!this.#isStopped) {
+      const order = this.#makeOrder();
+      const answer = await this.#send(address, order);
+      if (answer === undefined) return;
+      const isRepeated = order.idempotencyKey !== undefined && this.#random.chance(REPEATED_SHARE);
+      if (isRepeated && (await this.retry(address, order)) === undefined) return;
+    }
+  }
+
+  async #send(address: string, order: Order): Promise<Answer | undefined> {
+    const answer = await exchange(address, order);
+    if (answer === undefined) this.cut.push(order);
+    else this.answers.push(answer);
+    this.#news.emit('answer');
+    return answer;
+  }
+
+  #makeOrder(): Order {
+    const random = this.#random;
+    const requestId = this.#nextId();
+    const { id, secret } = random.pick(this.#options.keys);
+    const idempotencyKey = random.chance(IDEMPOTENT_SHARE) ? { idempotencyKey: `order-${requestId}` } : {};
+    const words = random.whole(1, MAX_WORDS);
+    return { requestId, kind: random.pick(KINDS), words, keyId: id, secret, ...idempotencyKey };
+  }
+
+  #nextId(): string {
+    return `client-${this.#options.seed}-${this.#sent++}`;
+  }
+}

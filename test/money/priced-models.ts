@@ -1,0 +1,47 @@
+// Copies of the tiny models with prices, so that what they do costs something.
+
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
+
+export const DECISION_MODEL = 'tiny-decision';
+export const EMBEDDING_MODEL = 'tiny-embedding';
+/** Micro-dollars per million tokens: odd, so that a sum that forgets a row cannot be right by chance. */
+export const DECISION_PRICE = 37_813;
+const EMBEDDING_PRICE = 2_003;
+
+export class PricedModels {
+  readonly #parent = mkdtempSync(join(tmpdir(), 'umpire-priced-'));
+  readonly folders: readonly string[] = [
+    this.#copy(DECISION_MODEL, DECISION_PRICE),
+    this.#copy(EMBEDDING_MODEL, EMBEDDING_PRICE),
+  ];
+
+  remove(): void {
+    rmSync(this.#parent, { recursive: true });
+  }
+
+  #copy(name: string, inputMicroUsd: number): string {
+    const folder = join(this.#parent, name);
+    cpSync(join(FIXTURES, name), folder, { recursive: true });
+    const file = join(folder, 'model.json');
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as { price: object };
+    manifest.price = { input_micro_usd_per_million_tokens: inputMicroUsd, output_micro_usd_per_million_tokens: 0 };
+    writeFileSync(file, JSON.stringify(manifest));
+    replaceSum(folder, file);
+    return folder;
+  }
+}
+
+function replaceSum(folder: string, file: string): void {
+  const sums = join(folder, 'SHA256SUMS');
+  const name = basename(file);
+  const sum = createHash('sha256').update(readFileSync(file)).digest('hex');
+  writeFileSync(
+    sums,
+    readFileSync(sums, 'utf8').replace(new RegExp(`^[0-9a-f]{64}  ${name}$`, 'm'), `${sum}  ${name}`),
+  );
+}
