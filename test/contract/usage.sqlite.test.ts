@@ -12,11 +12,15 @@ import { describeUsage } from './usage.suite.ts';
 
 describeUsage('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-usage-'));
-  const thread = await SqliteThread.open({ file: join(folder, 'umpire.sqlite'), busyTimeoutMs: 5000 });
-  const database = new Kysely<Database>({ dialect: new SqliteThreadDialect(thread) });
+  const openAgain = async (): Promise<Kysely<Database>> => {
+    const thread = await SqliteThread.open({ file: join(folder, 'umpire.sqlite'), busyTimeoutMs: 5000 });
+    return new Kysely<Database>({ dialect: new SqliteThreadDialect(thread) });
+  };
+  const database = await openAgain();
   await migrate(database, 0);
   return {
     database,
+    openAgain,
     remove: async () => {
       await database.destroy();
       rmSync(folder, { recursive: true });

@@ -1,0 +1,33 @@
+// The suite of reports over PostgreSQL.
+
+import { Kysely } from 'kysely';
+import { afterAll, beforeAll } from 'vitest';
+import { migrate } from '../../src/storage/migrations.ts';
+import { PostgresPoolDialect } from '../../src/storage/postgres/postgres-dialect.ts';
+import { createPool } from '../../src/storage/postgres/postgres-pool.ts';
+import type { Database } from '../../src/storage/schema.ts';
+import { PostgresServer } from '../postgres/postgres-server.ts';
+import { describeUsage } from './usage.suite.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+
+afterAll(async () => {
+  await server.dispose();
+});
+
+describeUsage('PostgreSQL', async () => {
+  const pool = createPool({ url: await server.createDatabase(), maxConnections: 4, connectTimeoutMs: 10_000 });
+  const connect = () =>
+    new Kysely<Database>({ dialect: new PostgresPoolDialect({ pool, statementTimeoutMs: 60_000 }) });
+  const database = connect();
+  await migrate(database, 0);
+  return {
+    database,
+    openAgain: async () => connect(),
+    remove: () => pool.end(),
+  };
+});
