@@ -1,0 +1,148 @@
+// Accounting over the ledger: a request is let in by a reservation and closed by one row. Owns what is said to the caller
+// and what happens while the store fails; who fits into a budget the store decides.
+
+import { randomUUID } from 'node:crypto';
+import type { Demand } from '../domain/ledger.ts';
+import { ENDPOINT_OF_TYPE } from '../domain/model-card.ts';
+import { costPicoUsd } from '../domain/money.ts';
+import { type LedgerStore, type Reservation, type ReserveOutcome, StoreUnavailableError } from '../storage/stores.ts';
+import type { Accounting, MeteredRequest, Opening } from './accounting.ts';
+import { type LedgerParts, LedgerRequest, UnbilledRequest } from './ledger-request.ts';
+import type { ReplyStatuses } from './outcome.ts';
+import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from './refusal.ts';
+import type { Requester } from './requester.ts';
+import { Unsettled } from './unsettled.ts';
+import { pause, type WallClock, wallClock } from './wall-clock.ts';
+
+export interface LedgerMetrics {
+  ledgerAnswered(operation: 'reserve' | 'settle', durationMs: number): void;
+  servedUnbilled(): void;
+}
+
+export interface LedgerOptions {
+  readonly store: LedgerStore;
+  /** This process, whose death releases what it reserved. */
+  readonly instanceId: string;
+  readonly whenStoreFails: 'refuse' | 'serve';
+  readonly settleTimeoutMs: number;
+  readonly idempotency: { readonly windowMs: number; readonly maxReplyBytes: number; readonly waitMs: number };
+  readonly statuses: ReplyStatuses;
+  readonly metrics: LedgerMetrics;
+  /** A fault of ours that no request can report. */
+  readonly onFault: (error: unknown) => void;
+  /** Default: the system's. */
+  readonly clock?: WallClock;
+}
+
+interface Reserved {
+  readonly reservation: Reservation;
+  readonly outcome: ReserveOutcome;
+}
+
+const FIRST_LOOK_MS = 20;
+const LONGEST_LOOK_MS = 250;
+
+export class LedgerAccounting implements Accounting {
+  readonly #options: LedgerOptions;
+  readonly #clock: WallClock;
+  readonly #unsettled: Unsettled;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? wallClock;
+    this.#unsettled = new Unsettled({ clock: this.#clock, onFault: options.onFault });
+  }
+
+  needsCount({ key }: Requester): boolean {
+    return key.budget !== null || key.limits.tokensPerMinute !== null;
+  }
+
+  async open(request: MeteredRequest): Promise<Opening> {
+    const id = randomUUID();
+    let reserved: Reserved;
+    try {
+      reserved = await this.#reserveOrWait(id, request);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return this.#openWithoutStore(request, id, error);
+      throw error;
+    }
+    const { reservation, outcome } = reserved;
+    switch (outcome.type) {
+      case 'reserved':
+        return { type: 'opened', request: new LedgerRequest(this.#parts(request), reservation, outcome.standing) };
+      case 'replay':
+        if (outcome.reply === null) throw replyNotKept();
+        return { type: 'replayed', reply: outcome.reply, standing: undefined };
+      case 'refused':
+        throw refusalError(outcome, reservation.demand);
+      case 'mismatch':
+        throw idempotencyKeyReused();
+      case 'in-progress':
+        throw idempotencyKeyBusy();
+    }
+  }
+
+  /** Once nothing is open any more: tells the store what it could not be told so far. */
+  async stop(): Promise<void> {
+    await this.#unsettled.stop();
+  }
+
+  #parts({ requester, model }: MeteredRequest): LedgerParts {
+    return { ...this.#options, clock: this.#clock, unsettled: this.#unsettled, requester, model };
+  }
+
+  #reservationFor(id: string, { requester, model, isStreamed, expected }: MeteredRequest): Reservation {
+    const { key, requestId, idempotency } = requester;
+    const { instanceId, idempotency: rules } = this.#options;
+    const acceptedAtMs = this.#clock.nowMs();
+    const demand: Demand = {
+      costPicoUsd: costPicoUsd(expected, model.price),
+      tokens: expected.inputTokens + expected.outputTokens,
+      budget: key.budget,
+      limits: key.limits,
+    };
+    return {
+      id,
+      requestId,
+      keyId: key.id,
+      modelId: model.id,
+      endpoint: ENDPOINT_OF_TYPE[model.type],
+      isStreamed,
+      acceptedAtMs,
+      price: model.price,
+      instanceId,
+      demand,
+      idempotency: idempotency === undefined ? null : { ...idempotency, expiresAtMs: acceptedAtMs + rules.windowMs },
+    };
+  }
+
+  /** A retry of a request that still runs waits for its end. */
+  async #reserveOrWait(id: string, request: MeteredRequest): Promise<Reserved> {
+    const untilMs = this.#clock.nowMs() + this.#options.idempotency.waitMs;
+    let lookMs = FIRST_LOOK_MS;
+    for (;;) {
+      const reservation = this.#reservationFor(id, request);
+      const outcome = await this.#reserve(reservation);
+      const leftMs = untilMs - this.#clock.nowMs();
+      if (outcome.type !== 'in-progress' || leftMs <= 0) return { reservation, outcome };
+      await pause(this.#clock, Math.min(lookMs, leftMs), request.requester.signal);
+      lookMs = Math.min(2 * lookMs, LONGEST_LOOK_MS);
+    }
+  }
+
+  async #reserve(reservation: Reservation): Promise<ReserveOutcome> {
+    const startedMs = performance.now();
+    try {
+      return await this.#options.store.reserve(reservation);
+    } finally {
+      this.#options.metrics.ledgerAnswered('reserve', performance.now() - startedMs);
+    }
+  }
+
+  #openWithoutStore(request: MeteredRequest, id: string, error: StoreUnavailableError): Opening {
+    // The failure may have come after the reservation was written.
+    this.#unsettled.addDoubt(() => this.#options.store.release(id));
+    if (this.#options.whenStoreFails === 'refuse') throw storeUnavailable(error);
+    return { type: 'opened', request: new UnbilledRequest(request.model.price, this.#options.metrics) };
+  }
+}
