@@ -7,6 +7,8 @@ import { formatUsd, MAX_PRICE_MICRO_USD, type Price } from '../domain/money.ts';
 import type { AuditRecord, DatedPrice, PriceStore } from '../storage/stores.ts';
 import { isModelText, isTime, MAX_MODEL_LENGTH } from './field-rules.ts';
 
+export type { DatedPrice } from '../storage/stores.ts';
+
 /** Prices that another process has set are in force here after this time at the latest, plus that of one query. */
 const REFRESH_MS = 2000;
 const PICO_PER_MICRO = 1_000_000n;
