@@ -12,6 +12,7 @@ import type {
   ServerConnection,
   SettingFlag,
   SettingFlags,
+  StoreServices,
   VerifiedModel,
 } from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
@@ -19,6 +20,7 @@ import { ConfigError, type LoadedConfig, loadConfig, readClientSettings } from '
 import { printConfig } from './config/print.ts';
 import { SETTINGS } from './config/settings.ts';
 import { type ApiKey, NO_LIMITS } from './domain/api-key.ts';
+import { AppError } from './domain/errors.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { BertTokenizer } from './runtime/bert-tokenizer.ts';
 import { type DecisionFolder, renderManifest, writeTemperatures } from './runtime/calibrated-folder.ts';
@@ -27,8 +29,12 @@ import { readModelFolder } from './runtime/model-folder.ts';
 import { StartError } from './runtime/start-error.ts';
 import { serve } from './serve.ts';
 import { ApiKeyService } from './services/api-keys.ts';
+import { AuditService } from './services/audit.ts';
+import { PriceService } from './services/prices.ts';
+import { UsageService } from './services/usage.ts';
 import { openSqliteStores } from './storage/sqlite/open-sqlite-stores.ts';
 import { StorageError } from './storage/storage-error.ts';
+import { StoreUnavailableError } from './storage/stores.ts';
 
 /** Who asks when the engine runs in the process of a command. */
 const LOCAL_KEY: ApiKey = {
@@ -47,6 +53,8 @@ const LOCAL_KEY: ApiKey = {
   revokedAtMs: null,
 };
 
+const EXPECTED_FAILURES = [AppError, ConfigError, StartError, StorageError, StoreUnavailableError];
+
 const version = readVersion();
 
 const program: Program = {
@@ -59,7 +67,7 @@ const program: Program = {
   clientSettings: readClientSettings(),
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
   serve: (flags) => serve(loadConfig({ flags }), program),
-  withKeys,
+  withServices,
   listModels,
   verifyModels,
   startLocalServer: (flags) => startServer(loadConfig({ flags })),
@@ -81,11 +89,16 @@ function listSettingFlags(): SettingFlag[] {
   return [{ name: 'config', type: 'string', help: 'YAML file of settings.' }, ...settings];
 }
 
-async function withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Promise<T>): Promise<T> {
+async function withServices<T>(flags: SettingFlags, use: (services: StoreServices) => Promise<T>): Promise<T> {
   const { config } = loadConfig({ flags });
   const stores = await openSqliteStores(config.dataDir);
   try {
-    return await use(new ApiKeyService({ store: stores.keys }));
+    return await use({
+      keys: new ApiKeyService({ store: stores.keys }),
+      prices: new PriceService({ store: stores.prices }),
+      usage: new UsageService(stores),
+      audit: new AuditService(stores.audit),
+    });
   } finally {
     await stores.close();
   }
@@ -187,7 +200,7 @@ function errorLogger(): Logger {
 
 /** Mistakes of whoever starts the program are told in one message; anything else with its stack. */
 function reportFailure(error: unknown): number {
-  const isExpected = error instanceof ConfigError || error instanceof StartError || error instanceof StorageError;
+  const isExpected = EXPECTED_FAILURES.some((type) => error instanceof type);
   const told = error instanceof Error ? (isExpected ? error.message : error.stack) : String(error);
   process.stderr.write(`umpire: ${told}\n`);
   return 1;

@@ -1,10 +1,22 @@
-// Dollars and counts, as people write them on the command line. Exact: no amount is ever a floating-point number.
+// Dollars and counts, as people write them on the command line. No amount is ever a floating-point number.
 
 import { findPicoUsd, MAX_PRICE_MICRO_USD } from '../domain/money.ts';
-import { UsageError } from './command.ts';
+import { type CommandArguments, type CommandOption, UsageError } from './command.ts';
 
 const PICO_PER_MICRO = 1_000_000n;
 const MAX_COUNT = 1_000_000_000;
+const DEFAULT_LIMIT = 20;
+
+export const LIMIT_OPTION = {
+  type: 'string',
+  help: `How many; ${DEFAULT_LIMIT} if left out`,
+  example: '100',
+} as const satisfies CommandOption;
+
+/** @throws UsageError */
+export function readLimit({ options }: CommandArguments): number {
+  return parseCount(String(options['limit'] ?? DEFAULT_LIMIT), '--limit');
+}
 
 /** @returns pico-dollars. @throws UsageError */
 export function parseUsd(given: string, option: string): bigint {

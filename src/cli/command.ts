@@ -53,6 +53,11 @@ export function parseCommandLine(command: Command, args: readonly string[], prog
   return { options: values, positionals, tokens, settings };
 }
 
+/** @throws UsageError */
+export function refusePositionals({ positionals }: CommandArguments): void {
+  if (positionals.length > 0) throw new UsageError(`There is nothing to do with "${positionals[0]}".`);
+}
+
 function parserOptions(command: Command, program: Program, settingNames: readonly string[]) {
   const options: Record<string, ParseArgsOptionDescriptor> = { help: { type: 'boolean', short: 'h' } };
   for (const { name, type } of program.settingFlags) if (settingNames.includes(name)) options[name] = { type };

@@ -1,11 +1,12 @@
 // The options that say what a key may do, for `umpire keys create` and `keys update`. What is left out stays as it is.
 
 import type { ApiKey, Budget, BudgetReset, KeyLimits, KeyScope } from '../domain/api-key.ts';
+import { isPrintable } from '../services/field-rules.ts';
+import { KEY_RULES } from '../services/key-rules.ts';
 import { parseCount, parseUsd } from './amounts.ts';
 import { type CommandArguments, type CommandOption, UsageError } from './command.ts';
 import { parseExpiry } from './times.ts';
 
-const MAX_NAME_LENGTH = 200;
 const SCOPES: readonly KeyScope[] = ['inference', 'admin'];
 const RESETS: readonly BudgetReset[] = ['none', 'day', 'month'];
 
@@ -57,11 +58,13 @@ export function readKeyWish({ options }: CommandArguments, nowMs: number): KeyWi
     expiresAtMs: optional(text('expires'), (given) => parseExpiry(given, nowMs), 'never'),
     budgetPicoUsd: optional(text('budget'), (given) => parseUsd(given, '--budget'), 'none'),
     reset: optional(text('reset'), parseReset),
-    limits: withoutAbsent({
-      requestsPerMinute: count('requests-per-minute'),
-      tokensPerMinute: count('tokens-per-minute'),
-      concurrentRequests: count('concurrent'),
-    }),
+    limits: orAbsent(
+      withoutAbsent({
+        requestsPerMinute: count('requests-per-minute'),
+        tokensPerMinute: count('tokens-per-minute'),
+        concurrentRequests: count('concurrent'),
+      }),
+    ),
   });
 }
 
@@ -97,9 +100,10 @@ function optional<Value>(
 
 function parseName(name: string): string {
   if (name.trim() === '') throw new UsageError('--name is needed: what the key is for.');
-  // A name is printed in tables: no line breaks, no terminal codes.
-  if (name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
-    throw new UsageError(`--name takes at most ${MAX_NAME_LENGTH} characters, none of them control characters.`);
+  if (name.length > KEY_RULES.maxNameLength || !isPrintable(name)) {
+    throw new UsageError(
+      `--name takes at most ${KEY_RULES.maxNameLength} characters, none of them control characters.`,
+    );
   }
   return name.trim();
 }
@@ -136,4 +140,8 @@ function withoutAbsent<Members extends object>(
 ): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+}
+
+function orAbsent<Members extends object>(members: Members): Members | undefined {
+  return Object.keys(members).length === 0 ? undefined : members;
 }

@@ -1,39 +1,32 @@
-// `umpire keys create|list|revoke`: works on the store of the data folder, also beside a running server, which sees the
-// change within a second.
+// `umpire keys …`: works on the configured store, also beside a running server, which sees the change within a second.
 
 import type { ApiKey } from '../domain/api-key.ts';
-import { type Command, type CommandArguments, UsageError } from './command.ts';
-import { renderTable } from './table.ts';
-import { parseExpiry } from './times.ts';
+import { COMMAND_LINE } from '../services/actor.ts';
+import type { ApiKeyService, CreatedApiKey, KeyPatch } from '../services/api-keys.ts';
+import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
+import { KEY_HEADING, toKeyCells, toKeyJson, toKeyLines } from './key-fields.ts';
+import { budgetOf, KEY_OPTIONS, type KeyWish, readKeyWish } from './key-options.ts';
+import type { Program } from './program.ts';
+import { JSON_OPTION, renderJson, renderTable } from './table.ts';
+import { parseSpan, toTime } from './times.ts';
 
-const JSON_OPTION = { type: 'boolean', help: 'Answer in JSON' } as const;
-const MAX_NAME_LENGTH = 200;
+const DEFAULT_OVERLAP = '24h';
+const WISHES = '[--scope …] [--model …] [--expires …] [--budget … --reset …] [--requests-per-minute …] …';
 
 export const keysCreateCommand: Command = {
   name: 'keys create',
   summary: 'Create an API key; it is shown this once',
-  usage: '--name … [--models …] [--expires …] [--json]',
-  options: {
-    name: { type: 'string', help: 'What the key is for', example: 'billing' },
-    models: { type: 'string', help: 'Models it may use; all if left out', example: 'kev,text-embed-mini' },
-    expires: { type: 'string', help: 'After 90m, 12h, 30d, 52w, or at a date; never if left out', example: '30d' },
-    json: JSON_OPTION,
-  },
+  usage: `--name … ${WISHES}`,
+  options: { ...KEY_OPTIONS, json: JSON_OPTION },
+  notes: 'What is left out: scope inference, all models, no end, no budget, no limits.',
   async run(given, program) {
     refusePositionals(given);
-    const nowMs = Date.now();
-    const { name, models, expires } = given.options;
-    const wanted = {
-      name: parseName(name),
-      models: typeof models === 'string' ? parseModels(models) : null,
-      expiresAtMs: typeof expires === 'string' ? parseExpiry(expires, nowMs) : null,
-    };
-    const { key, secret } = await program.withKeys(given.settings, (keys) => keys.create(wanted));
-    const json = `${JSON.stringify({ ...toJson(key), key: secret })}\n`;
-    program.writeOut(
-      given.options['json'] ? json : `Created ${key.id} (${key.name}). It is shown only now:\n\n  ${secret}\n\n`,
-    );
-    return 0;
+    const wish = readKeyWish(given, Date.now());
+    const { name, models = null, expiresAtMs = null } = wish;
+    if (name === undefined) throw new UsageError('--name is needed: what the key is for.');
+    const wanted = { ...toPatch(wish, null), name, models, expiresAtMs };
+    const created = await program.withServices(given.settings, ({ keys }) => keys.create(wanted, COMMAND_LINE));
+    return tellSecret(created, `Created ${created.key.id} (${created.key.name}).`, { given, program });
   },
 };
 
@@ -44,80 +37,124 @@ export const keysListCommand: Command = {
   options: { json: JSON_OPTION },
   async run(given, program) {
     refusePositionals(given);
-    const keys = await program.withKeys(given.settings, (service) => service.list());
-    if (given.options['json']) program.writeOut(`${JSON.stringify(keys.map(toJson))}\n`);
-    else if (keys.length === 0) program.writeOut('No keys. `umpire keys create --name …` makes one.\n');
-    else program.writeOut(renderTable([HEADING, ...keys.map((key) => toRow(key, Date.now()))]));
+    const found = await program.withServices(given.settings, ({ keys }) => keys.list());
+    if (given.options['json']) program.writeOut(renderJson(found.map(toKeyJson)));
+    else if (found.length === 0) program.writeOut('No keys. `umpire keys create --name …` makes one.\n');
+    else program.writeOut(renderTable([KEY_HEADING, ...found.map((key) => toKeyCells(key, Date.now()))]));
     return 0;
   },
 };
 
-export const keysRevokeCommand: Command = {
-  name: 'keys revoke',
-  summary: 'Revoke an API key by its id',
-  usage: '<id>',
-  options: {},
-  async run({ positionals, settings }, program) {
-    const [id, ...others] = positionals;
-    if (id === undefined || others.length > 0)
-      throw new UsageError('keys revoke takes one id; `umpire keys list` shows them.');
-    const found = await program.withKeys(settings, (keys) => keys.revoke(id));
-    if (found) program.writeOut(`Revoked ${id}.\n`);
-    else program.writeError('There is no key with this id. `umpire keys list` shows them.\n');
-    return found ? 0 : 1;
+export const keysShowCommand: Command = {
+  name: 'keys show',
+  summary: 'Show what an API key may do',
+  usage: '<id> [--json]',
+  options: { json: JSON_OPTION },
+  async run(given, program) {
+    const id = readId(given, 'keys show');
+    const key = await program.withServices(given.settings, ({ keys }) => keys.get(id));
+    if (given.options['json']) program.writeOut(renderJson(toKeyJson(key)));
+    else program.writeOut(renderTable(toKeyLines(key, Date.now())));
+    return 0;
   },
 };
 
-const HEADING = ['ID', 'KEY', 'NAME', 'MODELS', 'CREATED', 'EXPIRES', 'STATE'] as const;
+export const keysRotateCommand: Command = {
+  name: 'keys rotate',
+  summary: 'Give an API key a new secret; it is shown this once',
+  usage: '<id> [--overlap …] [--json]',
+  options: {
+    overlap: {
+      type: 'string',
+      help: `How long the older secret still works; ${DEFAULT_OVERLAP} if left out`,
+      example: '7d',
+    },
+    json: JSON_OPTION,
+  },
+  async run(given, program) {
+    const id = readId(given, 'keys rotate');
+    const overlapMs = parseSpan(String(given.options['overlap'] ?? DEFAULT_OVERLAP), '--overlap');
+    const rotated = await program.withServices(given.settings, ({ keys }) => keys.rotate(id, COMMAND_LINE, overlapMs));
+    const done = `Rotated ${id}. Older secrets work until ${toTime(rotated.overlapEndsAtMs)}.`;
+    return tellSecret(rotated, done, { given, program });
+  },
+};
 
-function toRow(key: ApiKey, nowMs: number): string[] {
-  const expires = key.expiresAtMs === null ? 'never' : toDay(key.expiresAtMs);
-  const state =
-    key.revokedAtMs !== null ? 'revoked' : key.expiresAtMs !== null && key.expiresAtMs <= nowMs ? 'expired' : 'active';
-  return [
-    key.id,
-    `${key.visiblePrefix}…`,
-    key.name,
-    key.models?.join(',') ?? 'all',
-    toDay(key.createdAtMs),
-    expires,
-    state,
-  ];
+export const keysUpdateCommand: Command = changeCommand({
+  name: 'keys update',
+  summary: 'Change what an API key may do',
+  usage: `<id> [--name …] ${WISHES}`,
+  options: KEY_OPTIONS,
+  notes: 'What is left out stays as it is.',
+  done: 'Updated',
+  change: async (keys, id, wish) => keys.update(id, toPatch(wish, await keys.get(id)), COMMAND_LINE),
+});
+
+export const keysDisableCommand: Command = changeCommand({
+  name: 'keys disable',
+  summary: 'Refuse an API key until it is enabled again',
+  done: 'Disabled',
+  change: (keys, id) => keys.update(id, { isDisabled: true }, COMMAND_LINE),
+});
+
+export const keysEnableCommand: Command = changeCommand({
+  name: 'keys enable',
+  summary: 'Let a disabled API key work again',
+  done: 'Enabled',
+  change: (keys, id) => keys.update(id, { isDisabled: false }, COMMAND_LINE),
+});
+
+export const keysRevokeCommand: Command = changeCommand({
+  name: 'keys revoke',
+  summary: 'Revoke an API key for good',
+  done: 'Revoked',
+  change: (keys, id) => keys.revoke(id, COMMAND_LINE),
+});
+
+interface Change extends Pick<Command, 'name' | 'summary'>, Partial<Pick<Command, 'usage' | 'options' | 'notes'>> {
+  readonly done: string;
+  readonly change: (keys: ApiKeyService, id: string, wish: KeyWish) => Promise<ApiKey>;
 }
 
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
-}
-
-function toJson(key: ApiKey): object {
-  const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+/** A command that changes one key and shows no secret. */
+function changeCommand({ done, change, ...parts }: Change): Command {
+  const { usage = '<id>', options = {} } = parts;
   return {
-    id: key.id,
-    name: key.name,
-    visible_prefix: key.visiblePrefix,
-    models: key.models,
-    scopes: key.scopes,
-    created_at: time(key.createdAtMs),
-    expires_at: time(key.expiresAtMs),
-    revoked_at: time(key.revokedAtMs),
+    ...parts,
+    usage: `${usage} [--json]`,
+    options: { ...options, json: JSON_OPTION },
+    async run(given, program) {
+      const id = readId(given, parts.name);
+      const wish = readKeyWish(given, Date.now());
+      if (parts.options !== undefined && Object.keys(wish).length === 0) throw new UsageError('What is to change?');
+      const key = await program.withServices(given.settings, ({ keys }) => change(keys, id, wish));
+      program.writeOut(given.options['json'] ? renderJson(toKeyJson(key)) : `${done} ${id}.\n`);
+      return 0;
+    },
   };
 }
 
-function parseName(name: unknown): string {
-  if (typeof name !== 'string' || name.trim() === '') throw new UsageError('--name is needed: what the key is for.');
-  // A name is printed in tables: no line breaks, no terminal codes.
-  if (name.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(name)) {
-    throw new UsageError(`--name takes at most ${MAX_NAME_LENGTH} characters, none of them control characters.`);
-  }
-  return name.trim();
+function readId({ positionals }: CommandArguments, command: string): string {
+  const [id, ...others] = positionals;
+  if (id === undefined || others.length > 0)
+    throw new UsageError(`${command} takes one id; \`umpire keys list\` shows them.`);
+  return id;
 }
 
-function parseModels(models: string): string[] {
-  const ids = models.split(',').map((id) => id.trim());
-  if (ids.includes('')) throw new UsageError('--models takes model ids with commas between them.');
-  return ids;
+/** @param current the key as it is; null: it is yet to be made */
+function toPatch(wish: KeyWish, current: ApiKey | null): KeyPatch {
+  const { budgetPicoUsd: _amount, reset: _reset, ...fields } = wish;
+  const budget = budgetOf(wish, current?.budget ?? null);
+  return { ...fields, ...(budget === undefined ? {} : { budget }) };
 }
 
-function refusePositionals({ positionals }: CommandArguments): void {
-  if (positionals.length > 0) throw new UsageError(`There is nothing to do with "${positionals[0]}".`);
+/** To standard output and nowhere else. */
+function tellSecret(
+  { key, secret }: CreatedApiKey,
+  done: string,
+  { given, program }: { readonly given: CommandArguments; readonly program: Program },
+): number {
+  const json = renderJson({ ...toKeyJson(key), key: secret });
+  program.writeOut(given.options['json'] ? json : `${done} It is shown only now:\n\n  ${secret}\n\n`);
+  return 0;
 }

@@ -1,20 +1,18 @@
 // `umpire models list|verify`: what is configured, and whether the folders are what their checksums and golden answers say.
 
-import { type Command, UsageError } from './command.ts';
+import { type Command, refusePositionals } from './command.ts';
 import type { ListedModel } from './program.ts';
-import { renderTable } from './table.ts';
-
-const JSON_OPTION = { type: 'boolean', help: 'Answer in JSON' } as const;
+import { JSON_OPTION, renderTable } from './table.ts';
 
 export const modelsListCommand: Command = {
   name: 'models list',
   summary: 'List the configured models; checksums are verified, nothing is loaded',
   usage: '[--json]',
   options: { json: JSON_OPTION },
-  async run({ options, positionals, settings }, program) {
-    if (positionals.length > 0) throw new UsageError(`There is nothing to do with "${positionals[0]}".`);
-    const models = await program.listModels(settings);
-    if (options['json']) program.writeOut(`${JSON.stringify(models)}\n`);
+  async run(given, program) {
+    refusePositionals(given);
+    const models = await program.listModels(given.settings);
+    if (given.options['json']) program.writeOut(`${JSON.stringify(models)}\n`);
     else program.writeOut(renderTable([['ID', 'TYPE', 'FROM', 'DIGEST'], ...models.map(toRow)]));
     return 0;
   },

@@ -4,6 +4,9 @@
 import type { ModelType } from '../domain/model-card.ts';
 import type { Temperatures } from '../domain/temperature.ts';
 import type { ApiKeyService } from '../services/api-keys.ts';
+import type { AuditService } from '../services/audit.ts';
+import type { PriceService } from '../services/prices.ts';
+import type { UsageService } from '../services/usage.ts';
 
 /** Settings given on the command line, by flag name without dashes. */
 export type SettingFlags = Readonly<Record<string, string | undefined>>;
@@ -58,6 +61,14 @@ export interface DecisionModel {
   writeTemperatures(temperatures: Temperatures): Promise<string>;
 }
 
+/** The use cases that need the store and no model. */
+export interface StoreServices {
+  readonly keys: ApiKeyService;
+  readonly prices: PriceService;
+  readonly usage: UsageService;
+  readonly audit: AuditService;
+}
+
 export interface Program {
   readonly version: string;
   readonly settingFlags: readonly SettingFlag[];
@@ -70,7 +81,8 @@ export interface Program {
   describeConfig(flags: SettingFlags): string;
   /** Runs until the process is told to stop. @returns the exit code */
   serve(flags: SettingFlags): Promise<number>;
-  withKeys<T>(flags: SettingFlags, use: (keys: ApiKeyService) => Promise<T>): Promise<T>;
+  /** Opens the configured store for as long as it is used. */
+  withServices<T>(flags: SettingFlags, use: (services: StoreServices) => Promise<T>): Promise<T>;
   /** Loads each folder in a worker: checksums, graphs, golden answers. No folders: those of the configuration. */
   verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;
   /** The configured models; checksums are verified, nothing is loaded. */

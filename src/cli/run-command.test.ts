@@ -2,42 +2,9 @@
 // the real one.
 
 import { describe, expect, it } from 'vitest';
-import { ApiKeyService, type ApiKeyServiceOptions } from '../services/api-keys.ts';
-import type { Program, WireReply } from './program.ts';
+import { program, servicesOver } from '../../test/cli/program-double.ts';
+import type { WireReply } from './program.ts';
 import { runCommand } from './run-command.ts';
-
-const NO_SUCH_PLACE = (): never => {
-  throw new Error('The command should not have come this far.');
-};
-
-function program(parts: Partial<Program> = {}) {
-  const said = { out: '', error: '' };
-  const whole: Program = {
-    version: '1.2.3',
-    settingFlags: [
-      { name: 'port', type: 'string', help: 'Port to listen on.' },
-      { name: 'models', type: 'string', help: 'Models to load.' },
-    ],
-    writeOut: (text) => {
-      said.out += text;
-    },
-    writeError: (text) => {
-      said.error += text;
-    },
-    isTerminal: false,
-    readStdin: async () => 'from standard input',
-    clientSettings: { url: undefined, apiKey: undefined },
-    describeConfig: NO_SUCH_PLACE,
-    serve: NO_SUCH_PLACE,
-    withKeys: NO_SUCH_PLACE,
-    listModels: NO_SUCH_PLACE,
-    verifyModels: NO_SUCH_PLACE,
-    startLocalServer: NO_SUCH_PLACE,
-    findDecisionModel: NO_SUCH_PLACE,
-    ...parts,
-  };
-  return { whole, said };
-}
 
 describe('a mistake in the command line', () => {
   it.each([
@@ -98,19 +65,18 @@ describe('help', () => {
 describe('settings', () => {
   it('on the command line reach the program, but not where an option of the command has the name', async () => {
     const seen: unknown[] = [];
-    const store: ApiKeyServiceOptions['store'] = {
-      insert: async ({ name, models, expiresAtMs }) => {
-        seen.push({ name, models, expiresAtMs });
-      },
-      findByHash: NO_SUCH_PLACE,
-      list: NO_SUCH_PLACE,
-      revoke: NO_SUCH_PLACE,
-      count: NO_SUCH_PLACE,
-    };
     const { whole, said } = program({
-      withKeys: async (flags, use) => {
+      withServices: async (flags, use) => {
         seen.push(flags);
-        return await use(new ApiKeyService({ store }));
+        return await use(
+          servicesOver({
+            keys: {
+              insert: async ({ name, models, expiresAtMs }) => {
+                seen.push({ name, models, expiresAtMs });
+              },
+            },
+          }),
+        );
       },
     });
     expect(await runCommand(['keys', 'create', '--name', ' x ', '--models', 'a, b', '--port', '9'], whole)).toBe(0);

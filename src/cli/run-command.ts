@@ -1,14 +1,26 @@
 // From the words after `umpire` to a command and its exit code. 0 is success, 1 a failure, 2 a mistake in the command line.
 
+import { auditCommand } from './audit.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
 import { decideCommand } from './decide.ts';
 import { evalCommand } from './eval.ts';
 import { commandHelp, programHelp } from './help.ts';
-import { keysCreateCommand, keysListCommand, keysRevokeCommand } from './keys.ts';
+import {
+  keysCreateCommand,
+  keysDisableCommand,
+  keysEnableCommand,
+  keysListCommand,
+  keysRevokeCommand,
+  keysRotateCommand,
+  keysShowCommand,
+  keysUpdateCommand,
+} from './keys.ts';
 import { modelsListCommand, modelsVerifyCommand } from './models.ts';
+import { pricesListCommand, pricesSetCommand } from './prices.ts';
 import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
+import { requestsCommand, usageCommand } from './usage.ts';
 
 const COMMANDS: readonly Command[] = [
   serveCommand,
@@ -17,7 +29,17 @@ const COMMANDS: readonly Command[] = [
   calibrateCommand,
   keysCreateCommand,
   keysListCommand,
+  keysShowCommand,
+  keysUpdateCommand,
+  keysRotateCommand,
+  keysDisableCommand,
+  keysEnableCommand,
   keysRevokeCommand,
+  pricesListCommand,
+  pricesSetCommand,
+  usageCommand,
+  requestsCommand,
+  auditCommand,
   modelsListCommand,
   modelsVerifyCommand,
 ];

@@ -1,0 +1,63 @@
+// The program around a command, as a double that keeps what was said. Whatever a test does not name must not be reached.
+
+import type { Program, StoreServices } from '../../src/cli/program.ts';
+import { ApiKeyService, type ApiKeyServiceOptions } from '../../src/services/api-keys.ts';
+import { AuditService } from '../../src/services/audit.ts';
+import { PriceService, type PriceServiceOptions } from '../../src/services/prices.ts';
+import { UsageService, type UsageServiceOptions } from '../../src/services/usage.ts';
+
+export const NO_SUCH_PLACE = (): never => {
+  throw new Error('The command should not have come this far.');
+};
+
+/** What of the stores a test needs. */
+export interface StoreDoubles {
+  readonly keys?: Partial<ApiKeyServiceOptions['store']>;
+  readonly prices?: Partial<PriceServiceOptions['store']>;
+  readonly usage?: Partial<UsageServiceOptions['usage']>;
+  readonly audit?: Partial<ConstructorParameters<typeof AuditService>[0]>;
+}
+
+/** @param nowMs the clock of the services */
+export function servicesOver(stores: StoreDoubles, nowMs?: () => number): StoreServices {
+  const clock = nowMs === undefined ? {} : { nowMs };
+  return {
+    keys: new ApiKeyService({ store: guarded(stores.keys), ...clock }),
+    prices: new PriceService({ store: guarded(stores.prices), ...clock }),
+    usage: new UsageService({ usage: guarded(stores.usage), ledger: { standing: NO_SUCH_PLACE }, ...clock }),
+    audit: new AuditService(guarded(stores.audit)),
+  };
+}
+
+function guarded<Store extends object>(given: Partial<Store> = {}): Store {
+  return new Proxy(given, { get: (target, name) => Reflect.get(target, name) ?? NO_SUCH_PLACE }) as Store;
+}
+
+export function program(parts: Partial<Program> = {}) {
+  const said = { out: '', error: '' };
+  const whole: Program = {
+    version: '1.2.3',
+    settingFlags: [
+      { name: 'port', type: 'string', help: 'Port to listen on.' },
+      { name: 'models', type: 'string', help: 'Models to load.' },
+    ],
+    writeOut: (text) => {
+      said.out += text;
+    },
+    writeError: (text) => {
+      said.error += text;
+    },
+    isTerminal: false,
+    readStdin: async () => 'from standard input',
+    clientSettings: { url: undefined, apiKey: undefined },
+    describeConfig: NO_SUCH_PLACE,
+    serve: NO_SUCH_PLACE,
+    withServices: NO_SUCH_PLACE,
+    listModels: NO_SUCH_PLACE,
+    verifyModels: NO_SUCH_PLACE,
+    startLocalServer: NO_SUCH_PLACE,
+    findDecisionModel: NO_SUCH_PLACE,
+    ...parts,
+  };
+  return { whole, said };
+}
