@@ -1,6 +1,6 @@
 // From any older schema to the newest, step by step. Steps are never edited once released; a new one is appended.
 
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
 import { createAccountingTables } from './accounting-tables.ts';
 import type { Database } from './schema.ts';
 import { StorageError } from './storage-error.ts';
@@ -13,12 +13,16 @@ const STEPS: readonly Step[] = [createApiKeys, createAccountingTables];
 /** The schema that this code reads and writes. */
 export const newestSchemaVersion = STEPS.length;
 
+/** Of PostgreSQL's advisory locks. Any number will do that no other program uses in the same database. */
+const MIGRATION_LOCK = 8_671_237_301;
+
 /**
- * All steps in one transaction that takes the write lock first, so two processes that start at once do not both migrate.
+ * All steps in one transaction that takes a lock first, so two processes that start at once do not both migrate.
  * @throws StorageError when the schema is newer than this code
  */
 export async function migrate(database: Kysely<Database>, nowMs: number): Promise<void> {
   await database.transaction().execute(async (transaction) => {
+    await takeLock(transaction);
     await transaction.schema
       .createTable('schema_migrations')
       .ifNotExists()
@@ -36,6 +40,12 @@ export async function migrate(database: Kysely<Database>, nowMs: number): Promis
         .execute();
     }
   });
+}
+
+// On SQLite a transaction begins with the write lock.
+async function takeLock(transaction: Transaction<Database>): Promise<void> {
+  const isPostgres = transaction.getExecutor().adapter instanceof PostgresAdapter;
+  if (isPostgres) await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction);
 }
 
 async function currentVersion(transaction: Transaction<Database>): Promise<number> {
