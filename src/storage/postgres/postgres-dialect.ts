@@ -1,0 +1,158 @@
+// Makes kysely speak to a pool of connections to PostgreSQL: times limited, errors told apart, broken connections
+// thrown away. Keeps no state in a session, so a pooler may stand in between and hand out its connections by transaction.
+
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DatabaseIntrospector,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import type { Pool, PoolClient, QueryResult as PostgresResult, QueryConfig } from 'pg';
+import { breaksConnection, translatePostgresError } from './postgres-error.ts';
+
+export interface PostgresDialectOptions {
+  /** In pipeline mode. Shared: closing it is left to whoever made it. */
+  readonly pool: Pool;
+  readonly statementTimeoutMs: number;
+}
+
+export class PostgresPoolDialect implements Dialect {
+  readonly #options: PostgresDialectOptions;
+
+  constructor(options: PostgresDialectOptions) {
+    this.#options = options;
+  }
+
+  createDriver(): Driver {
+    return new PostgresPoolDriver(this.#options);
+  }
+
+  createQueryCompiler(): PostgresQueryCompiler {
+    return new PostgresQueryCompiler();
+  }
+
+  createAdapter(): PostgresAdapter {
+    return new PostgresAdapter();
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: kysely's own signature
+  createIntrospector(database: Kysely<any>): DatabaseIntrospector {
+    return new PostgresIntrospector(database);
+  }
+}
+
+class PostgresPoolDriver implements Driver {
+  readonly #options: PostgresDialectOptions;
+
+  constructor(options: PostgresDialectOptions) {
+    this.#options = options;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    const { pool, statementTimeoutMs } = this.#options;
+    try {
+      return new PostgresConnection(await pool.connect(), statementTimeoutMs);
+    } catch (error) {
+      throw translatePostgresError(error);
+    }
+  }
+
+  async beginTransaction(connection: PostgresConnection): Promise<void> {
+    connection.begin();
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.commit();
+  }
+
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.rollback();
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.release();
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  readonly #statementTimeoutMs: number;
+  #isBroken = false;
+  /** Sent, and not waited for by anybody yet. */
+  #beginning: Promise<unknown> | undefined;
+
+  constructor(client: PoolClient, statementTimeoutMs: number) {
+    this.#client = client;
+    this.#statementTimeoutMs = statementTimeoutMs;
+  }
+
+  /**
+   * Does not wait: the first statement travels with it, which saves a round trip. The settings end with the transaction:
+   * a server that has lost us must not hold its locks for longer than we would wait.
+   */
+  begin(): void {
+    const limit = this.#statementTimeoutMs;
+    const text =
+      'begin isolation level read committed read write; ' +
+      `set local statement_timeout = ${limit}; set local idle_in_transaction_session_timeout = ${limit}`;
+    this.#beginning = this.#send({ text });
+    this.#beginning.catch(() => undefined);
+  }
+
+  async commit(): Promise<void> {
+    const { command } = await this.#run({ text: 'commit' });
+    if (command === 'ROLLBACK') throw new Error('A statement of the transaction had failed, so it was undone.');
+  }
+
+  /** Does not fail: a connection that cannot roll back is closed, which does it too. */
+  async rollback(): Promise<void> {
+    if (this.#isBroken) return;
+    await this.#run({ text: 'rollback' }).catch(() => {
+      this.#isBroken = true;
+    });
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const { command, rowCount, rows } = await this.#run({ text: sql, values: [...parameters] });
+    const isWrite = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE';
+    return { rows: rows as Row[], ...(isWrite ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
+  }
+
+  // biome-ignore lint/correctness/useYield: it only refuses
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('The PostgreSQL store does not stream rows.');
+  }
+
+  release(): void {
+    this.#client.release(this.#isBroken);
+  }
+
+  async #run(query: QueryConfig): Promise<PostgresResult> {
+    const beginning = this.#beginning;
+    this.#beginning = undefined;
+    const sent = this.#send(query);
+    // If the beginning failed this one did too, in words that say less.
+    sent.catch(() => undefined);
+    await beginning;
+    return await sent;
+  }
+
+  async #send(query: QueryConfig): Promise<PostgresResult> {
+    try {
+      return await this.#client.query({ ...query, query_timeout: this.#statementTimeoutMs } as QueryConfig);
+    } catch (error) {
+      this.#isBroken ||= breaksConnection(error);
+      throw translatePostgresError(error);
+    }
+  }
+}
