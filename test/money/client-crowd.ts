@@ -47,10 +47,9 @@ export class ClientCrowd {
     this.#isStopped = true;
   }
 
-  /** Resolves when that many more are answered. */
-  async untilAnswered(more: number): Promise<void> {
-    const wanted = this.answers.length + more;
-    while (this.answers.length < wanted) await once(this.#news, 'answer');
+  /** Resolves as soon as it holds; looked at whenever an answer came. @param since answers before are left out */
+  async until(condition: (answers: readonly Answer[]) => boolean, since = this.answers.length): Promise<void> {
+    while (!condition(this.answers.slice(since))) await once(this.#news, 'answer');
   }
 
   /** The same order under another request id, as SDKs retry. */

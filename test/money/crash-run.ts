@@ -43,7 +43,8 @@ export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerat
     for (let kill = 1; kill <= options.kills; kill++) {
       const before = { answered: crowd.answers.length, cut: crowd.cut.length };
       const work = crowd.run(await server.ready());
-      await crowd.untilAnswered(random.whole(MIN_ANSWERS, MAX_ANSWERS));
+      const wanted = random.whole(MIN_ANSWERS, MAX_ANSWERS);
+      await crowd.until((answers) => answers.length >= wanted);
       // Every other time right when the upstream was asked, so that all kinds of work are under way.
       if (kill % 2 === 0) await fleet.upstream.until(() => fleet.upstream.runningReplies > 0);
       await server.stop('SIGKILL');

@@ -70,6 +70,11 @@ export class ServerProcess {
     });
   }
 
+  /** undefined: it could not be started */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   /** Everything printed so far, log and errors together. */
   get output(): string {
     return this.#output;

@@ -1,0 +1,82 @@
+// A store that fails while clients call, and is repaired while they go on: what they were answered, and what the store
+// says when all is over.
+
+import type { Environment, ServerProcess } from '../process/server-process.ts';
+import { type BooksReport, compareBooks } from './books.ts';
+import { ClientCrowd } from './client-crowd.ts';
+import type { Answer } from './exchange.ts';
+import { Fleet } from './fleet.ts';
+import type { MoneyStore } from './money-store.ts';
+import { insertKey } from './test-keys.ts';
+
+export interface OutageOptions {
+  readonly store: MoneyStore;
+  readonly settings?: Environment;
+  readonly fail: (server: ServerProcess) => Promise<void>;
+  readonly repair: (server: ServerProcess) => Promise<void>;
+  /** What tells that the store is gone. */
+  readonly isAffected: (answer: Answer) => boolean;
+}
+
+export interface Outage {
+  /** From the failure to the repair. */
+  readonly during: readonly Answer[];
+  readonly after: readonly Answer[];
+  readonly books: BooksReport;
+  /** Of the server, at the end. */
+  readonly metrics: string;
+  readonly recoveryMs: number;
+}
+
+const CLIENTS = 3;
+const ANSWERS_PER_PHASE = 30;
+
+/** The server is never restarted. */
+export async function failAndRepair({
+  store,
+  settings = {},
+  fail,
+  repair,
+  isAffected,
+}: OutageOptions): Promise<Outage> {
+  const fleet = await Fleet.over(store, { settings });
+  try {
+    const server = await fleet.launch();
+    const address = await server.ready();
+    const keys = [
+      { id: 'key_free', secret: await insertKey(store, { id: 'key_free' }) },
+      { id: 'key_budget', secret: await insertKey(store, { id: 'key_budget', budgetPicoUsd: 10n ** 14n }) },
+    ];
+    const crowd = new ClientCrowd({ clients: CLIENTS, keys, seed: 3 });
+    const work = crowd.run(address);
+    await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
+    const failedAt = crowd.answers.length;
+    await fail(server);
+    await crowd.until((answers) => answers.filter(isAffected).length >= ANSWERS_PER_PHASE);
+    const repairedAt = crowd.answers.length;
+    const repairedMs = performance.now();
+    await repair(server);
+    await crowd.until((answers) => isServed(answers.at(-1)));
+    const recoveryMs = performance.now() - repairedMs;
+    await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
+    crowd.stop();
+    await work;
+    await untilNothingIsOpen(store);
+    const metrics = await (await fetch(`${address}/metrics`)).text();
+    const books = await compareBooks(store, crowd);
+    const during = crowd.answers.slice(failedAt, repairedAt);
+    return { during, after: crowd.answers.slice(repairedAt), books, metrics, recoveryMs };
+  } finally {
+    await fleet.dispose();
+  }
+}
+
+/** Beside the store, so that a server that serves without it does not count. */
+function isServed(answer: Answer | undefined): boolean {
+  return answer?.status === 200 && answer.costPicoUsd !== undefined;
+}
+
+/** What was in doubt when the store failed is settled once it is back. */
+async function untilNothingIsOpen(store: MoneyStore): Promise<void> {
+  while ((await store.query('SELECT id FROM reservations')).length > 0);
+}

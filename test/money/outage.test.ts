@@ -1,0 +1,79 @@
+// A store that cannot be reached, or cannot write: requests are refused, nothing is served unbilled (unless the
+// configuration allows it), and everything goes on by itself when the store is back.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresServer } from '../postgres/postgres-server.ts';
+import type { ServerProcess } from '../process/server-process.ts';
+import type { Answer } from './exchange.ts';
+import { PostgresMoneyStore, SqliteMoneyStore } from './money-store.ts';
+import { failAndRepair, type Outage } from './outage-run.ts';
+
+const isRefused = ({ status }: Answer): boolean => status === 503;
+
+function expectClosed({ during, after, books }: Outage): void {
+  // Those on the way when the store failed may still have been answered.
+  const served = during.filter(({ status }) => status === 200);
+  expect(served.length).toBeLessThan(during.length - served.length);
+  const refused = [...during, ...after].filter(({ status }) => status !== 200);
+  expect(refused.filter(({ status, text }) => status !== 503 || !text.includes('"store_unavailable"'))).toEqual([]);
+  for (const { headers } of refused) expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(0);
+  expect(books.faults).toEqual([]);
+  expect(books.answeredPicoUsd).toBe(books.ledgerPicoUsd);
+}
+
+describe('PostgreSQL', () => {
+  let postgres: PostgresServer;
+
+  beforeAll(async () => {
+    postgres = await PostgresServer.start();
+  });
+
+  afterAll(() => postgres.dispose());
+
+  it.each(['stop', 'crash'] as const)('gone (%s) and back', async (way) => {
+    const store = await PostgresMoneyStore.create(postgres);
+    const repair = (): Promise<void> => postgres.restart();
+    const outage = await failAndRepair({ store, fail: () => postgres[way](), repair, isAffected: isRefused });
+    expectClosed(outage);
+  });
+
+  it('gone, and the configuration lets known keys work', async () => {
+    const store = await PostgresMoneyStore.create(postgres);
+    const settings = { UMPIRE_LEDGER_WHEN_STORE_FAILS: 'serve' };
+    // A decision that nobody could have billed.
+    const isAffected = ({ status, headers }: Answer): boolean => status === 200 && !headers.has('x-umpire-cost-usd');
+    const { during, books, metrics } = await failAndRepair({
+      store,
+      settings,
+      fail: () => postgres.stop(),
+      repair: () => postgres.restart(),
+      isAffected,
+    });
+    expect(during.filter(({ status }) => status !== 200)).toEqual([]);
+    const unbilled = books.faults.filter((fault) => fault.endsWith('has no row'));
+    expect(books.faults).toEqual(unbilled);
+    expect(metrics).toContain(`umpire_unbilled_requests_total ${unbilled.length}`);
+  });
+});
+
+const run = promisify(execFile);
+
+/** Every write to a file fails from now on, as on a full disk; what is written stays readable. */
+async function limitFiles({ pid }: ServerProcess, bytes: string): Promise<void> {
+  await run('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
+}
+
+describe.runIf(process.platform === 'linux')('SQLite', () => {
+  it('that cannot write any more, and can again', async () => {
+    const store = new SqliteMoneyStore();
+    const fail = (server: ServerProcess): Promise<void> => limitFiles(server, '0');
+    const repair = (server: ServerProcess): Promise<void> => limitFiles(server, 'unlimited');
+    try {
+      expectClosed(await failAndRepair({ store, fail, repair, isAffected: isRefused }));
+    } finally {
+      await store.dispose();
+    }
+  });
+});
