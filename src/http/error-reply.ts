@@ -3,6 +3,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, type ErrorCode, errorCatalogue } from '../domain/errors.ts';
+import type { ReplyStatuses } from '../services/outcome.ts';
+import { standingHeaders } from './accounting-headers.ts';
 import { ClientLeftError } from './requester.ts';
 import { toAppError } from './translate-error.ts';
 
@@ -33,6 +35,13 @@ export const STATUS_OF_CODE: Readonly<Record<ErrorCode, number>> = {
 /** Written to logs and metrics for a client that left before its reply; nobody receives it. */
 export const STATUS_CLIENT_LEFT = 499;
 
+/** The same for the ledger, which knows none itself. */
+export const REPLY_STATUSES: ReplyStatuses = {
+  completed: 200,
+  clientLeft: STATUS_CLIENT_LEFT,
+  ofError: (code) => STATUS_OF_CODE[code],
+};
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Code of the error this request ended with, for its log line. */
@@ -49,7 +58,10 @@ export function errorBody(error: AppError): string {
 }
 
 function errorHeaders(error: AppError): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+  const headers: Record<string, string> = {
+    'content-type': 'application/json; charset=utf-8',
+    ...(error.standing === undefined ? {} : standingHeaders(error.standing)),
+  };
   if (error.retryAfterMs !== undefined) {
     // Whole seconds for the standard header, rounded up: coming back early would only be refused again.
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));

@@ -2,6 +2,7 @@
 
 import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../domain/errors.ts';
 import type { Usage } from '../domain/usage.ts';
 import { STATUS_CLIENT_LEFT } from './error-reply.ts';
 
@@ -10,6 +11,8 @@ export interface RequestSample {
   /** The route's pattern; `unmatched` when there is none, so that callers cannot invent label values. */
   readonly route: string;
   readonly status: number;
+  /** null: it ended without one. */
+  readonly errorCode: ErrorCode | null;
   readonly durationMs: number;
 }
 
@@ -37,8 +40,8 @@ export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): 
     finished(reply.raw, () => {
       const sample = sampleOf(request, reply, performance.now() - startMs);
       metrics.requestFinished(sample);
-      const { durationMs, ...rest } = sample;
-      const line = { ...rest, durationMs: Math.round(durationMs * 10) / 10, code: request.errorCode ?? undefined };
+      const { durationMs, errorCode, ...rest } = sample;
+      const line = { ...rest, durationMs: Math.round(durationMs * 10) / 10, code: errorCode ?? undefined };
       const level = QUIET_ROUTES.has(sample.route) ? 'debug' : 'info';
       request.log[level]({ ...line, keyId: request.apiKey?.id }, 'request');
     });
@@ -51,6 +54,7 @@ function sampleOf(request: FastifyRequest, reply: FastifyReply, durationMs: numb
     method: request.method,
     route: request.routeOptions.url ?? 'unmatched',
     status: reply.raw.writableEnded ? reply.raw.statusCode : STATUS_CLIENT_LEFT,
+    errorCode: request.errorCode,
     durationMs,
   };
 }

@@ -8,6 +8,14 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import { STATUS_OF_CODE } from './error-reply.ts';
+import {
+  EVERY_REPLY,
+  type HeaderDocs,
+  IDEMPOTENCY_KEY,
+  INFERENCE_REPLY,
+  STANDING,
+  TRY_AGAIN,
+} from './openapi-headers.ts';
 import { operation } from './operation.ts';
 
 type Document = Partial<OpenAPIV3_1.Document>;
@@ -15,21 +23,6 @@ type Operation = OpenAPIV3_1.OperationObject & {
   readonly 'x-error-codes'?: readonly ErrorCode[];
   'x-request-example'?: unknown;
   'x-event-stream'?: string;
-};
-
-const EVERY_REPLY: Record<string, OpenAPIV3_1.HeaderObject> = {
-  'x-request-id': { description: "The request's id; a sane one of the client is kept.", schema: { type: 'string' } },
-};
-const LOCAL_JOB: Record<string, OpenAPIV3_1.HeaderObject> = {
-  'server-timing': { description: 'Milliseconds in queue, tokenizer and model.', schema: { type: 'string' } },
-  'x-umpire-model-digest': {
-    description: 'Digest of the weights that answered; absent where the model is not local.',
-    schema: { type: 'string' },
-  },
-};
-const TRY_AGAIN: Record<string, OpenAPIV3_1.HeaderObject> = {
-  'retry-after': { description: 'When to come back, in seconds.', schema: { type: 'integer' } },
-  'retry-after-ms': { description: 'When to come back, in milliseconds.', schema: { type: 'integer' } },
 };
 
 const documentSchema = operation(
@@ -76,6 +69,7 @@ function finish(document: Document): Document {
       if (typeof operation !== 'object' || !('responses' in operation)) continue;
       placeExample(operation as Operation);
       describeReplies(operation as Operation, document);
+      placeIdempotencyKey(operation as Operation);
       placeEventStream(operation as Operation);
     }
   }
@@ -111,10 +105,28 @@ function describeReplies(operation: Operation, document: Document): void {
     } else {
       reply.description = describedBySchema(reply, document) ?? reply.description;
     }
-    const triesAgain = own.includes('rate_limit_exceeded') || own.includes('overloaded');
-    const extra = triesAgain ? TRY_AGAIN : status === '200' && isInference ? LOCAL_JOB : {};
-    reply.headers = { ...EVERY_REPLY, ...extra };
+    const ofInference = status === '200' && isInference ? INFERENCE_REPLY : {};
+    reply.headers = { ...EVERY_REPLY, ...ofInference, ...headersOfErrors(own) };
   }
+}
+
+const TRY_AGAIN_CODES: readonly ErrorCode[] = [
+  'rate_limit_exceeded',
+  'overloaded',
+  'store_unavailable',
+  'idempotency_key_in_use',
+];
+const STANDING_CODES: readonly ErrorCode[] = ['insufficient_quota', 'rate_limit_exceeded'];
+
+function headersOfErrors(codes: readonly ErrorCode[]): HeaderDocs {
+  const has = (some: readonly ErrorCode[]): boolean => codes.some((code) => some.includes(code));
+  return { ...(has(TRY_AGAIN_CODES) ? TRY_AGAIN : {}), ...(has(STANDING_CODES) ? STANDING : {}) };
+}
+
+/** Not in the schemas: the header is checked where it is read. */
+function placeIdempotencyKey(operation: Operation): void {
+  if (operation['x-error-codes']?.includes('idempotency_key_reused') !== true) return;
+  operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
 }
 
 /** The description of the named schema that a reply points to. */

@@ -7,7 +7,12 @@ import { STATUS_OF_CODE } from './error-reply.ts';
 import { errorBodySchema } from './schemas/error-body.ts';
 
 /** What can happen on any route behind authentication. */
-const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = ['invalid_api_key', 'rate_limit_exceeded', 'internal_error'];
+const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = [
+  'invalid_api_key',
+  'rate_limit_exceeded',
+  'store_unavailable',
+  'internal_error',
+];
 /** What can happen on any route that runs a model. */
 const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'context_length_exceeded',
@@ -15,6 +20,8 @@ const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'insufficient_quota',
   'model_not_allowed',
   'model_not_found',
+  'idempotency_key_reused',
+  'idempotency_key_in_use',
   'overloaded',
 ];
 /** What can happen to any request with a body. */

@@ -21,5 +21,10 @@ export function requesterOf(request: FastifyRequest, reply: FastifyReply): Reque
     if (!reply.raw.writableEnded) controller.abort(new ClientLeftError());
   });
   if (reply.raw.destroyed) controller.abort(new ClientLeftError());
-  return { key: keyOf(request), signal: controller.signal, requestId: request.id, idempotency: undefined };
+  return {
+    key: keyOf(request),
+    signal: controller.signal,
+    requestId: request.id,
+    idempotency: request.idempotency ?? undefined,
+  };
 }

@@ -11,6 +11,7 @@ import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { answerClientError, manageConnections } from './connections.ts';
 import { allowCrossOrigin } from './cors.ts';
 import { replyWithError } from './error-reply.ts';
+import { parseInferenceBodies } from './idempotency.ts';
 import { parsePlainBody, refuseEncodedBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
@@ -61,6 +62,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   const app = createApp(deps);
   app.decorateRequest('apiKey', null);
   app.decorateRequest('errorCode', null);
+  app.decorateRequest('idempotency', null);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(replyWithError);
@@ -95,10 +97,7 @@ async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRout
     if (request.is404) refuseUnknownRoute(request, reply);
   });
   api.addHook('onRequest', refuseEncodedBody);
-  api.removeAllContentTypeParsers();
-  api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parsePlainBody(body),
-  );
+  parseInferenceBodies(api, parsePlainBody);
   await api.register(modelsRoutes, deps);
   await api.register(systemoneRoute, { ...deps, structuredState: deps.options.structuredState });
   await api.register(embeddingsRoute, deps);

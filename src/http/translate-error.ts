@@ -2,6 +2,8 @@
 // AppError. Nothing of the caller's input, and nothing of our insides, gets into a message.
 
 import { AppError } from '../domain/errors.ts';
+import { StoreUnavailableError } from '../services/accounting.ts';
+import { storeUnavailable } from '../services/refusal.ts';
 
 /** The framework's codes that a caller can cause, with what we say instead. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => AppError>> = {
@@ -18,6 +20,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, () => AppError>> = {
 
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof StoreUnavailableError) return storeUnavailable(error);
   const code = codeOf(error);
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known();

@@ -17,6 +17,8 @@ interface FinishedRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;
+  /** null: it ended without one. */
+  readonly errorCode: string | null;
   readonly durationMs: number;
 }
 
@@ -36,6 +38,7 @@ export function createMetrics({ engineStatus }: { readonly engineStatus: () => E
   engineMetrics(registry, engineStatus);
   return {
     ...requests,
+    ...ledgerMetrics(registry),
     countTokens(modelId: string, usage: Usage): void {
       tokens.inc({ model: modelId, direction: 'input' }, usage.inputTokens);
       tokens.inc({ model: modelId, direction: 'output' }, usage.outputTokens);
@@ -67,14 +70,49 @@ function requestMetrics(registry: Registry) {
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],
   });
+  const errors = new Counter({
+    name: 'umpire_http_errors_total',
+    help: 'Requests that ended with an error, refusals (401, 402, 429, 503) among them, by code.',
+    labelNames: ['code'],
+    registers: [registry],
+  });
   return {
     requestStarted(): void {
       inFlight.inc();
     },
-    requestFinished({ method, route, status, durationMs }: FinishedRequest): void {
+    requestFinished({ method, route, status, errorCode, durationMs }: FinishedRequest): void {
       inFlight.dec();
       total.inc({ method, route, status });
+      if (errorCode !== null) errors.inc({ code: errorCode });
       duration.observe({ method, route, status }, durationMs / 1000);
+    },
+  };
+}
+
+/** From a tenth of a millisecond, a group commit of SQLite, to seconds, a store that cannot keep up. */
+const LEDGER_BUCKETS_SECONDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+];
+
+function ledgerMetrics(registry: Registry) {
+  const duration = new Histogram({
+    name: 'umpire_ledger_duration_seconds',
+    help: 'Time in which the ledger let a request in (reserve) or wrote its row (settle), failures included.',
+    labelNames: ['operation'],
+    buckets: LEDGER_BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  const unbilled = new Counter({
+    name: 'umpire_unbilled_requests_total',
+    help: 'Requests that were served without a row, because the store failed and ledger.whenStoreFails is serve.',
+    registers: [registry],
+  });
+  return {
+    ledgerAnswered(operation: 'reserve' | 'settle', durationMs: number): void {
+      duration.observe({ operation }, durationMs / 1000);
+    },
+    servedUnbilled(): void {
+      unbilled.inc();
     },
   };
 }

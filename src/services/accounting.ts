@@ -8,7 +8,7 @@ import type { TokenUsage } from '../domain/usage.ts';
 import type { StoredReply } from '../storage/stores.ts';
 import type { Requester } from './requester.ts';
 
-export type { StoredReply } from '../storage/stores.ts';
+export { type StoredReply, StoreUnavailableError } from '../storage/stores.ts';
 
 export interface MeteredRequest {
   readonly requester: Requester;
@@ -30,8 +30,8 @@ export interface FinishedWork {
   readonly isEstimated: boolean;
   /** Until work began (local) or the first byte came (upstream). */
   readonly waitMs: number | null;
-  /** What a retry with the same idempotency key is answered; called only if there is such a key. */
-  readonly reply: (receipt: Pick<Receipt, 'costPicoUsd'>) => StoredReply;
+  /** What a retry with the same idempotency key is answered; called only if there is such a key. null: too large. */
+  readonly reply: (receipt: Pick<Receipt, 'costPicoUsd'>) => StoredReply | null;
   /** Default: `client_left` if the requester's signal is aborted, otherwise `completed`. */
   readonly end?: RequestEnd;
 }

@@ -47,7 +47,7 @@ function describeLimit(reason: Exclude<Refused['reason'], 'budget'>, standing: S
 }
 
 export function storeUnavailable(cause: unknown): AppError {
-  return new AppError('store_unavailable', 'The ledger cannot be reached, and nothing is served unbilled.', {
+  return new AppError('store_unavailable', 'Keys, budgets and the ledger cannot be reached at the moment.', {
     retryAfterMs: STORE_RETRY_MS,
     cause,
   });

@@ -3,6 +3,7 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { DecideService } from '../../services/decide.ts';
+import { parseInferenceBodies } from '../idempotency.ts';
 import { parseOrderedBody } from '../json-body.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
@@ -38,10 +39,10 @@ const writer = resultWriter(writeDecision);
 
 export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
   const { decisions, metrics, structuredState } = deps;
-  api.removeAllContentTypeParsers();
-  api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    structuredState ? withStateAsText(parseOrderedBody(body)) : parseOrderedBody(body),
-  );
+  parseInferenceBodies(api, (body) => {
+    const value = parseOrderedBody(body);
+    return structuredState ? withStateAsText(value) : value;
+  });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
     const answered = await decisions.decide(asked, requesterOf(request, reply), writer);

@@ -1,0 +1,49 @@
+// The headers of requests and replies, as `/openapi.json` describes them. What they hold is written where they are sent.
+
+import type { OpenAPIV3_1 } from 'openapi-types';
+
+export type HeaderDocs = Record<string, OpenAPIV3_1.HeaderObject>;
+
+const text = (description: string): OpenAPIV3_1.HeaderObject => ({ description, schema: { type: 'string' } });
+const integer = (description: string): OpenAPIV3_1.HeaderObject => ({ description, schema: { type: 'integer' } });
+
+export const EVERY_REPLY: HeaderDocs = {
+  'x-request-id': text("The request's id; a sane one of the client is kept."),
+};
+
+/** Present for what the key has a limit of. */
+export const STANDING: HeaderDocs = {
+  'x-umpire-budget-remaining-usd': text("What is left of the key's budget, in US dollars, exact."),
+  'x-ratelimit-limit-requests': integer('Requests a minute.'),
+  'x-ratelimit-remaining-requests': integer('Requests that are left at the moment.'),
+  'x-ratelimit-reset-requests': text('Until all of them are free again: `120ms`, `1s`, `6m0s`.'),
+  'x-ratelimit-limit-tokens': integer('Tokens a minute.'),
+  'x-ratelimit-remaining-tokens': integer('Tokens that are left at the moment.'),
+  'x-ratelimit-reset-tokens': text('Until all of them are free again: `120ms`, `1s`, `6m0s`.'),
+  'x-ratelimit-limit-concurrent': integer('Requests at a time.'),
+  'x-ratelimit-remaining-concurrent': integer('Requests that may be added at the moment.'),
+};
+
+export const INFERENCE_REPLY: HeaderDocs = {
+  'server-timing': text('Milliseconds in queue, tokenizer and model; absent where the model is not local.'),
+  'x-umpire-model-digest': text('Digest of the weights that answered; absent where the model is not local.'),
+  'x-umpire-cost-usd': text('What the request cost, in US dollars, exact; absent on a stream, which has not ended.'),
+  'idempotent-replayed': text('`true`: the reply of an earlier request with the same `Idempotency-Key`, billed once.'),
+  ...STANDING,
+};
+
+export const TRY_AGAIN: HeaderDocs = {
+  'retry-after': integer('When to come back, in seconds.'),
+  'retry-after-ms': integer('When to come back, in milliseconds.'),
+};
+
+export const IDEMPOTENCY_KEY: OpenAPIV3_1.ParameterObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: [
+    'Makes a retry safe: a request with the same key and the same body runs and is billed once, and every retry gets the',
+    'first reply. 1 to 255 visible ASCII characters.',
+  ].join(' '),
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
