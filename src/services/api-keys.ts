@@ -16,6 +16,8 @@ const ID_LENGTH = 16;
 const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
 /** The key of the configuration. */
 export const FIXED_KEY_ID = 'key_configured';
+/** The same in every process: of several that start on an empty store, only one can insert it. */
+const FIRST_KEY_ID = 'key_initial';
 const PAGE_KEYS = 1000;
 
 export interface NewApiKey extends KeyFields {
@@ -75,11 +77,26 @@ export class ApiKeyService {
 
   /** @throws AppError `invalid_request` */
   async create(wanted: NewApiKey, actor: string = SERVER): Promise<CreatedApiKey> {
+    return await this.#create(`key_${randomBase62(ID_LENGTH)}`, wanted, actor);
+  }
+
+  /** @returns undefined when somebody can call this server already, or another process has just made the first key */
+  async createFirst(wanted: NewApiKey): Promise<CreatedApiKey | undefined> {
+    if (!(await this.hasNoKeys())) return undefined;
+    try {
+      return await this.#create(FIRST_KEY_ID, wanted, SERVER);
+    } catch (error) {
+      if (await this.hasNoKeys()) throw error;
+      return undefined;
+    }
+  }
+
+  async #create(id: string, wanted: NewApiKey, actor: string): Promise<CreatedApiKey> {
     const nowMs = this.#nowMs();
     const fields = checkKeyFields(wanted, nowMs);
     const { text, secret } = this.#newSecret();
     const key: ApiKey = {
-      id: `key_${randomBase62(ID_LENGTH)}`,
+      id,
       name: fields.name,
       visiblePrefix: secret.visiblePrefix,
       models: fields.models,
@@ -112,7 +129,7 @@ export class ApiKeyService {
     const found = await this.#cache.find(hash);
     if (found === undefined || !equalHashes(found.secret.hash, hash)) throw invalidApiKey();
     const nowMs = this.#nowMs();
-    if (isOver(found.secret.expiresAtMs, nowMs) || !isValid(found.key, nowMs)) throw invalidApiKey();
+    if (isOver(found.secret.expiresAtMs, nowMs) || keyStateOf(found.key, nowMs) !== 'active') throw invalidApiKey();
     return found.key;
   }
 
@@ -200,7 +217,7 @@ export class ApiKeyService {
   /** An administrator may lock others out, but neither itself nor everybody. @throws AppError `conflict` */
   async #refuseLockOut(target: ApiKey, actor: string): Promise<void> {
     const nowMs = this.#nowMs();
-    const administers = (key: ApiKey): boolean => isValid(key, nowMs) && key.scopes.includes('admin');
+    const administers = (key: ApiKey): boolean => keyStateOf(key, nowMs) === 'active' && key.scopes.includes('admin');
     if (isOnTheMachine(actor) || !administers(target)) return;
     if (target.id === actor) {
       throw new AppError('conflict', 'A key cannot take this from itself; use another key, or the command line.');
@@ -272,8 +289,12 @@ function mergeLimits(current: KeyLimits, wanted: Partial<KeyLimits>): KeyLimits 
   return { ...current, ...wanted };
 }
 
-function isValid(key: ApiKey, nowMs: number): boolean {
-  return key.revokedAtMs === null && key.disabledAtMs === null && !isOver(key.expiresAtMs, nowMs);
+export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+export function keyStateOf(key: ApiKey, nowMs: number): KeyState {
+  if (key.revokedAtMs !== null) return 'revoked';
+  if (isOver(key.expiresAtMs, nowMs)) return 'expired';
+  return key.disabledAtMs === null ? 'active' : 'disabled';
 }
 
 function isOver(endsAtMs: number | null, nowMs: number): boolean {
