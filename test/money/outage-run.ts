@@ -28,6 +28,7 @@ export interface Outage {
   readonly recoveryMs: number;
 }
 
+export const BUDGET_KEY = 'key_budget';
 const CLIENTS = 3;
 const ANSWERS_PER_PHASE = 30;
 
@@ -45,7 +46,7 @@ export async function failAndRepair({
     const address = await server.ready();
     const keys = [
       { id: 'key_free', secret: await insertKey(store, { id: 'key_free' }) },
-      { id: 'key_budget', secret: await insertKey(store, { id: 'key_budget', budgetPicoUsd: 10n ** 14n }) },
+      { id: BUDGET_KEY, secret: await insertKey(store, { id: BUDGET_KEY, budgetPicoUsd: 10n ** 14n }) },
     ];
     const crowd = new ClientCrowd({ clients: CLIENTS, keys, seed: 3 });
     const work = crowd.run(address);
@@ -56,7 +57,7 @@ export async function failAndRepair({
     const repairedAt = crowd.answers.length;
     const repairedMs = performance.now();
     await repair(server);
-    await crowd.until((answers) => isServed(answers.at(-1)));
+    await crowd.until((answers) => answers.some(isServed));
     const recoveryMs = performance.now() - repairedMs;
     await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
     crowd.stop();
@@ -71,9 +72,9 @@ export async function failAndRepair({
   }
 }
 
-/** Beside the store, so that a server that serves without it does not count. */
-function isServed(answer: Answer | undefined): boolean {
-  return answer?.status === 200 && answer.costPicoUsd !== undefined;
+/** Let in by the store: only it knows what is left of a budget. */
+export function isServed({ order, status, headers }: Answer): boolean {
+  return order.keyId === BUDGET_KEY && status === 200 && headers.has('x-umpire-budget-remaining-usd');
 }
 
 /** What was in doubt when the store failed is settled once it is back. */
