@@ -69,12 +69,14 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const catalog = buildCatalog([engine, ...upstreams]);
   const accounting = new Unmetered();
+  const chat = new ChatService(upstreams, catalog, accounting);
+  closers.push(() => chat.close());
   const server = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
     decisions: new DecideService(engine, catalog, accounting),
     embeddings: new EmbedService(engine, catalog, accounting),
-    chat: new ChatService(upstreams, catalog, accounting),
+    chat,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     // A child, so that its level can be changed apart.
@@ -84,7 +86,10 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   closers.push(() => server.close());
   const stop = once(async () => {
     isDraining = true;
-    const grace = new GracePeriod(config.http.gracePeriodMs, () => server.server.closeAllConnections());
+    const grace = new GracePeriod(config.http.gracePeriodMs, () => {
+      chat.cut();
+      server.server.closeAllConnections();
+    });
     await closeAll(closers);
     return grace.end();
   });
@@ -162,6 +167,8 @@ function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamO
       takesStreamOptions: upstream.takesStreamOptions,
       maxConcurrentRequests: upstream.maxConcurrentRequests,
       reasoning: model.reasoning,
+      reserveOutputTokens: model.reserveOutputTokens,
+      whenClientLeaves: upstream.whenClientLeaves,
     })),
   );
 }

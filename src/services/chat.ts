@@ -1,33 +1,33 @@
-// The use case of a chat call: find the model, ask the upstream that offers it. Every chat call and everything that is
-// known of its end passes here; what a body says is the upstream's business.
+// The use case of a chat call: find the model, let the call in, ask the upstream that offers it, close the call. Every
+// chat call passes here and ends here, whoever ends it; what a body says is the upstream's business.
 
+import type { Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import type { ChatChunk, ChatRequest, ChatUpstream, ChatUsage } from '../upstream/chat-upstream.ts';
-import type { Accounting, OpenRequest } from './accounting.ts';
+import type { ChatRequest, ChatUpstream } from '../upstream/chat-upstream.ts';
+import type { Accounting, Receipt } from './accounting.ts';
+import { BilledStream } from './billed-stream.ts';
 import type { Catalog } from './catalog.ts';
+import { ChatExchange } from './chat-exchange.ts';
+import type { ChatCaller, ChatCompletionReply, ChatReplay, ChatReplyStream, ChatStreamEnd } from './chat-reply.ts';
 import type { Requester } from './requester.ts';
 
-export type { ChatChunk, ChatRequest } from '../upstream/chat-upstream.ts';
+export type { ChatRequest } from '../upstream/chat-upstream.ts';
 
-export interface ChatReply {
+interface OpenCall {
+  readonly type: 'opened';
   readonly model: ModelCard;
-  /** JSON text for the client. */
-  readonly bodyText: string;
-  readonly usage: ChatUsage | undefined;
-}
-
-export interface ChatReplyStream {
-  readonly model: ModelCard;
-  /** Throws an AppError when the upstream breaks off, the requester's signal's reason when the client leaves. */
-  readonly chunks: AsyncIterable<ChatChunk>;
-  /** The last usage told so far; complete once `chunks` has ended, however it ended. */
-  usage(): ChatUsage | undefined;
+  readonly upstream: ChatUpstream;
+  readonly exchange: ChatExchange;
+  readonly standing: Standing;
 }
 
 export class ChatService {
   readonly #catalog: Catalog;
   readonly #accounting: Accounting;
   readonly #upstreamOfModel: ReadonlyMap<string, ChatUpstream>;
+  /** Calls that are not at their end, those whose client has left included. */
+  readonly #calls = new Set<Promise<unknown>>();
+  readonly #exchanges = new Set<ChatExchange>();
 
   constructor(upstreams: readonly ChatUpstream[], catalog: Catalog, accounting: Accounting) {
     this.#catalog = catalog;
@@ -37,33 +37,100 @@ export class ChatService {
     );
   }
 
-  /** @throws AppError of the catalog and of the upstream; the signal's reason when the client left */
-  async complete(request: ChatRequest, requester: Requester): Promise<ChatReply> {
-    const { model, upstream } = this.#find(request, requester);
-    await this.#open(model, requester, false);
-    const completion = await upstream.complete(request, requester.signal);
-    return { model, ...completion };
+  /**
+   * Resolves when the row is committed.
+   * @throws AppError of the catalog, the accounting and the upstream; the signal's reason when the client left
+   */
+  async complete(request: ChatRequest, { requester, keeper }: ChatCaller): Promise<ChatCompletionReply | ChatReplay> {
+    return await this.#run(request, requester, async ({ model, upstream, exchange }) => {
+      const { bodyText, ...answer } = await upstream.complete(request, exchange.signal, exchange);
+      const keep = ({ costPicoUsd }: Pick<Receipt, 'costPicoUsd'>) => keeper.keepCompletion(bodyText, costPicoUsd);
+      const receipt = await exchange.complete(answer, keep);
+      return { type: 'answered', model, bodyText, usage: answer.usage, receipt };
+    });
   }
 
-  /** Resolves when the upstream has taken the request: until then a failure can still be a status of its own. */
-  async stream(request: ChatRequest, requester: Requester): Promise<ChatReplyStream> {
-    const { model, upstream } = this.#find(request, requester);
-    await this.#open(model, requester, true);
-    const stream = await upstream.stream(request, requester.signal);
-    return { model, chunks: stream.chunks, usage: () => stream.usage() };
+  /**
+   * Streams an answer. Resolves when its row is committed, which may be long after the client has left.
+   * @param deliver is called once the upstream has taken the request: until then a failure can be a status of its own. It
+   * resolves when it takes no more chunks, at their end or before.
+   * @throws AppError of the catalog, the accounting and the upstream; the signal's reason when the client left before
+   * delivery; whatever `deliver` throws
+   */
+  async stream(
+    request: ChatRequest,
+    { requester, keeper }: ChatCaller,
+    deliver: (stream: ChatReplyStream) => Promise<void>,
+  ): Promise<ChatStreamEnd | ChatReplay> {
+    return await this.#run(request, requester, async ({ model, upstream, exchange, standing }) => {
+      const answer = await upstream.stream(request, exchange.signal, exchange);
+      const stream = new BilledStream(answer, exchange, { requester, keeper });
+      try {
+        await deliver({ standing, chunks: stream.chunks() });
+      } catch (error) {
+        await stream.abandon(error);
+        throw error;
+      }
+      await stream.leave();
+      return { type: 'streamed', model, usage: answer.tokens().usage };
+    });
   }
 
-  async #open(model: ModelCard, requester: Requester, isStreamed: boolean): Promise<OpenRequest> {
-    const expected = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
-    const opening = await this.#accounting.open({ requester, model, isStreamed, expected });
-    if (opening.type === 'replayed') throw new Error('Nothing is kept of chat.');
-    return opening.request;
+  /** Resolves when all calls so far are at their end, with their rows written. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#calls);
   }
 
-  #find({ modelId }: ChatRequest, { key }: Requester): { model: ModelCard; upstream: ChatUpstream } {
-    const model = this.#catalog.getModelOfType(key, modelId, 'llm');
+  /** Ends what the upstreams still do; `close` then waits for no more than the rows. */
+  cut(): void {
+    for (const exchange of this.#exchanges) exchange.stop();
+  }
+
+  /** Every call's way: let in, worked on, closed, whatever happens in between. */
+  async #run<Result>(
+    request: ChatRequest,
+    requester: Requester,
+    work: (call: OpenCall) => Promise<Result>,
+  ): Promise<Result | ChatReplay> {
+    const call = this.#openAndClose(request, requester, work);
+    this.#calls.add(call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  async #openAndClose<Result>(
+    request: ChatRequest,
+    requester: Requester,
+    work: (call: OpenCall) => Promise<Result>,
+  ): Promise<Result | ChatReplay> {
+    const opened = await this.#open(request, requester);
+    if (opened.type === 'replayed') return opened;
+    const { exchange } = opened;
+    this.#exchanges.add(exchange);
+    try {
+      requester.signal.throwIfAborted();
+      return await work(opened);
+    } catch (error) {
+      await exchange.fail(error);
+      throw error;
+    } finally {
+      exchange.release();
+      this.#exchanges.delete(exchange);
+    }
+  }
+
+  async #open(request: ChatRequest, requester: Requester): Promise<OpenCall | ChatReplay> {
+    const model = this.#catalog.getModelOfType(requester.key, request.modelId, 'llm');
     const upstream = this.#upstreamOfModel.get(model.id);
     if (upstream === undefined) throw new Error(`No upstream offers the model "${model.id}".`);
-    return { model, upstream };
+    const expected = upstream.expect(request);
+    const opening = await this.#accounting.open({ requester, model, isStreamed: request.stream, expected });
+    if (opening.type === 'replayed') return opening;
+    const { whenClientLeaves } = upstream;
+    const exchange = new ChatExchange({ accepted: opening.request, requester, expected, whenClientLeaves });
+    return { type: 'opened', model, upstream, exchange, standing: opening.request.standing };
   }
 }

@@ -1,6 +1,7 @@
 // A chat upstream: any server of the chat-completion format. Interface; HttpChatUpstream implements it.
 
 import type { ModelCard } from '../domain/model-card.ts';
+import type { BilledTokens } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
 
 /** The caller's body as sent, plus what had to be read of it. */
@@ -11,16 +12,38 @@ export interface ChatRequest {
   readonly includeUsage: boolean;
   /** The text of a JSON object. A text, because parsing and printing would change numbers and drop duplicates. */
   readonly bodyText: string;
+  /** The same, parsed. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What becomes of a call whose client has left. `estimate`: cut, billed by what it told or by what was sent. `drain`: read
+ * to its end, billed by what it tells. `free`: cut, not billed.
+ */
+export type LeavingPolicy = 'estimate' | 'drain' | 'free';
+
+/** Is told how far a call has come. */
+export interface CallWatcher {
+  /** The request goes out to the upstream; from here on it may work, and charge. */
+  onSent(): void;
+  /** Something of the answer has come. Not streaming: the head. Streaming: what follows it, every time. */
+  onBytes(): void;
 }
 
 /** `outputTokens` include reasoning tokens, whatever the upstream's habit. */
 export type ChatUsage = TokenUsage;
 
-export interface ChatCompletion {
+/** What an answer, or the part of it that has come, used. */
+export interface AnswerTokens {
+  /** undefined: the upstream told none, or none that can be believed. */
+  readonly usage: ChatUsage | undefined;
+  /** Estimated from the texts that came. */
+  readonly outputEstimate: number;
+}
+
+export interface ChatCompletion extends AnswerTokens {
   /** The upstream's body with our model id and normalised usage. */
   readonly bodyText: string;
-  /** undefined: the upstream told none. */
-  readonly usage: ChatUsage | undefined;
 }
 
 /** One server-sent event for the client: the JSON of a chunk, with our model id. `[DONE]` is not among them. */
@@ -34,8 +57,8 @@ export interface ChatStream {
    * has a stream either reads it to its end, leaves the loop, or aborts the request's signal.
    */
   readonly chunks: AsyncIterable<ChatChunk>;
-  /** The last usage the upstream told so far; complete once `chunks` has ended. */
-  usage(): ChatUsage | undefined;
+  /** Of what has come so far, with the last usage told; complete once `chunks` has ended. */
+  tokens(): AnswerTokens;
 }
 
 /**
@@ -45,9 +68,15 @@ export interface ChatStream {
  */
 export interface ChatUpstream {
   readonly models: readonly ModelCard[];
-  complete(request: ChatRequest, signal: AbortSignal): Promise<ChatCompletion>;
+  readonly whenClientLeaves: LeavingPolicy;
+  /**
+   * To be asked before the others: what the call will use at most (output) and by estimate (input).
+   * @throws AppError `invalid_request` when the request cannot be passed on as it is
+   */
+  expect(request: ChatRequest): BilledTokens;
+  complete(request: ChatRequest, signal: AbortSignal, watcher?: CallWatcher): Promise<ChatCompletion>;
   /** Resolves once the upstream has answered with a head, before its first chunk. */
-  stream(request: ChatRequest, signal: AbortSignal): Promise<ChatStream>;
+  stream(request: ChatRequest, signal: AbortSignal, watcher?: CallWatcher): Promise<ChatStream>;
   /** Refuses new requests and waits for the accepted ones. */
   close(): Promise<void>;
 }

@@ -4,12 +4,22 @@
 import type { Dispatcher } from 'undici';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import type { ChatChunk, ChatCompletion, ChatRequest, ChatStream, ChatUpstream } from './chat-upstream.ts';
+import type { BilledTokens } from '../domain/money.ts';
+import { expectedTokens } from './chat-estimate.ts';
+import type {
+  CallWatcher,
+  ChatChunk,
+  ChatCompletion,
+  ChatRequest,
+  ChatStream,
+  ChatUpstream,
+  LeavingPolicy,
+} from './chat-upstream.ts';
 import { parseObject } from './json-object.ts';
 import { PhaseTimers } from './phase-timers.ts';
 import { ReplyTranslator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
-import { upstreamBody } from './upstream-body.ts';
+import { refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import { UpstreamConnections } from './upstream-connections.ts';
 import { brokenByUpstream, refusedByUpstream, reportedError } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
@@ -23,18 +33,21 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 const END_OF_BODY_MS = 1000;
 const BUSY_RETRY_AFTER_MS = 1000;
 const DONE = '[DONE]';
+const UNWATCHED: CallWatcher = { onSent: () => undefined, onBytes: () => undefined };
 
 type Reply = Dispatcher.ResponseData;
 
 /** A request under way: counted and timed until it is ended. */
 interface Call {
   readonly timers: PhaseTimers;
+  readonly watcher: CallWatcher;
   /** May be called twice. */
   end(): void;
 }
 
 export class HttpChatUpstream implements ChatUpstream {
   readonly models: readonly ModelCard[];
+  readonly whenClientLeaves: LeavingPolicy;
   readonly #options: ChatUpstreamOptions;
   readonly #connections: UpstreamConnections;
   readonly #path: string;
@@ -45,6 +58,7 @@ export class HttpChatUpstream implements ChatUpstream {
     const { modelId, description, ownedBy, releaseDate, price, baseUrl } = options;
     const url = new URL(baseUrl);
     this.models = [{ id: modelId, type: 'llm', description, ownedBy, releaseDate, price }];
+    this.whenClientLeaves = options.whenClientLeaves;
     this.#options = options;
     this.#path = `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`;
     this.#connections = new UpstreamConnections(url.origin, {
@@ -53,16 +67,22 @@ export class HttpChatUpstream implements ChatUpstream {
     });
   }
 
-  async complete(request: ChatRequest, signal: AbortSignal): Promise<ChatCompletion> {
+  expect(request: ChatRequest): BilledTokens {
+    refuseDuplicates(request.bodyText);
+    return expectedTokens(request.body, this.#options);
+  }
+
+  async complete(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatCompletion> {
     const body = upstreamBody(request, this.#options);
-    const call = this.#begin(signal, this.#options.timeouts.totalMs);
+    const call = this.#begin(signal, watcher, this.#options.timeouts.totalMs);
     try {
-      const reply = await this.#post(body, 'application/json', call.timers.signal);
+      const reply = await this.#post(body, 'application/json', call);
+      watcher.onBytes();
       const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
       if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
       const translator = new ReplyTranslator(request, this.#options);
       const bodyText = translator.translateCompletion(text);
-      return { bodyText, usage: translator.usage() };
+      return { bodyText, ...translator.tokens() };
     } catch (error) {
       throw failureOf(error, call.timers.signal);
     } finally {
@@ -70,17 +90,17 @@ export class HttpChatUpstream implements ChatUpstream {
     }
   }
 
-  async stream(request: ChatRequest, signal: AbortSignal): Promise<ChatStream> {
+  async stream(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatStream> {
     const { streamTotalMs, firstByteMs } = this.#options.timeouts;
     const body = upstreamBody(request, this.#options);
-    const call = this.#begin(signal, streamTotalMs);
+    const call = this.#begin(signal, watcher, streamTotalMs);
     try {
       call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
-      const reply = await this.#post(body, 'text/event-stream', call.timers.signal);
+      const reply = await this.#post(body, 'text/event-stream', call);
       reply.body.once('close', () => call.end());
       if (isJson(reply)) throw await notStreamed(reply);
       const translator = new ReplyTranslator(request, this.#options);
-      return { chunks: this.#readChunks(reply, translator, call.timers), usage: () => translator.usage() };
+      return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
     } catch (error) {
       call.end();
       throw failureOf(error, call.timers.signal);
@@ -91,7 +111,7 @@ export class HttpChatUpstream implements ChatUpstream {
     return this.#connections.close();
   }
 
-  #begin(clientSignal: AbortSignal, totalMs: number): Call {
+  #begin(clientSignal: AbortSignal, watcher: CallWatcher, totalMs: number): Call {
     clientSignal.throwIfAborted();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
       const message = 'The upstream has as many requests at once as it is allowed.';
@@ -100,6 +120,7 @@ export class HttpChatUpstream implements ChatUpstream {
     const timers = new PhaseTimers(clientSignal, totalMs);
     const call: Call = {
       timers,
+      watcher,
       end: () => {
         timers.stop();
         this.#running.delete(call);
@@ -110,7 +131,7 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
-  async #post(body: string, accept: string, signal: AbortSignal): Promise<Reply> {
+  async #post(body: string, accept: string, { timers, watcher }: Call): Promise<Reply> {
     const { apiKey } = this.#options;
     const headers = {
       'content-type': 'application/json',
@@ -118,7 +139,9 @@ export class HttpChatUpstream implements ChatUpstream {
       accept,
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     };
-    const reply = await this.#connections.post({ path: this.#path, headers, body, signal });
+    const { signal } = timers;
+    const onSent = () => watcher.onSent();
+    const reply = await this.#connections.post({ path: this.#path, headers, body, signal, onSent });
     // Errors are read where the body is; one that comes after the reading has ended must not end the process.
     reply.body.on('error', () => {});
     const { statusCode: status } = reply;
@@ -127,10 +150,10 @@ export class HttpChatUpstream implements ChatUpstream {
     throw refusedByUpstream({ status, headers: reply.headers, text }, this.#options);
   }
 
-  async *#readChunks(reply: Reply, translator: ReplyTranslator, timers: PhaseTimers): AsyncGenerator<ChatChunk> {
+  async *#readChunks(reply: Reply, translator: ReplyTranslator, call: Call): AsyncGenerator<ChatChunk> {
     let isDone = false;
     try {
-      for await (const event of readEvents(this.#timedBytes(reply, timers), MAX_EVENT_LENGTH)) {
+      for await (const event of readEvents(this.#timedBytes(reply, call), MAX_EVENT_LENGTH)) {
         isDone = event.data === DONE;
         if (isDone) break;
         if (event.type === 'error') throw reportedError(parseObject(event.data)?.['error']);
@@ -143,7 +166,7 @@ export class HttpChatUpstream implements ChatUpstream {
       const late = translator.lateUsageChunk();
       if (late !== undefined) yield { json: late };
     } catch (error) {
-      throw failureOf(error, timers.signal);
+      throw failureOf(error, call.timers.signal);
     } finally {
       if (isDone) readToEnd(reply);
       else reply.body.destroy();
@@ -151,9 +174,10 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** The idle clock runs only while bytes are waited for, so that a slow client is never the upstream's silence. */
-  async *#timedBytes(reply: Reply, timers: PhaseTimers): AsyncGenerator<Uint8Array> {
+  async *#timedBytes(reply: Reply, { timers, watcher }: Call): AsyncGenerator<Uint8Array> {
     for await (const bytes of reply.body.iterator({ destroyOnReturn: false })) {
       timers.endPhase();
+      watcher.onBytes();
       yield bytes;
       timers.startPhase(this.#options.timeouts.idleMs, 'The upstream fell silent in mid-stream.');
     }

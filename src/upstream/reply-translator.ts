@@ -2,9 +2,11 @@
 // stays to the letter. Pure; one translator per request.
 
 import { AppError } from '../domain/errors.ts';
-import type { ChatRequest, ChatUsage } from './chat-upstream.ts';
+import { measureMessage } from './chat-estimate.ts';
+import type { AnswerTokens, ChatRequest } from './chat-upstream.ts';
 import { isObject, parseObject } from './json-object.ts';
 import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
+import { toTokens } from './token-estimate.ts';
 import { reportedError } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 import { type ReportedUsage, readUsage } from './upstream-usage.ts';
@@ -13,6 +15,8 @@ export class ReplyTranslator {
   readonly #request: ChatRequest;
   readonly #options: Pick<ChatUpstreamOptions, 'reasoning'>;
   #reported: ReportedUsage | undefined;
+  /** Hundredths of a token in the texts so far. */
+  #measured = 0;
   #sawFinishReason = false;
   /** The last chunk for the client, and whether it had the usage last reported. */
   #lastSent: { readonly text: string; readonly hadUsage: boolean } | undefined;
@@ -22,8 +26,8 @@ export class ReplyTranslator {
     this.#options = options;
   }
 
-  usage(): ChatUsage | undefined {
-    return this.#reported?.counted;
+  tokens(): AnswerTokens {
+    return { usage: this.#reported?.counted, outputEstimate: toTokens(this.#measured) };
   }
 
   /** Every choice ends with a reason: without one, a stream that ends without `[DONE]` was cut. */
@@ -37,6 +41,7 @@ export class ReplyTranslator {
     if (!Array.isArray(reply['choices'])) {
       throw new AppError('upstream_error', 'The upstream answered with something that is not a chat completion.');
     }
+    for (const choice of reply['choices']) if (isObject(choice)) this.#measured += measureMessage(choice['message']);
     const members = listMembers(text);
     const edits = this.#edits(text, members);
     return editMembers(text, members, edits);
@@ -49,7 +54,10 @@ export class ReplyTranslator {
   translateChunk(text: string): string | undefined {
     const chunk = readReply(text);
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    this.#sawFinishReason ||= choices.some((choice) => isObject(choice) && typeof choice['finish_reason'] === 'string');
+    for (const choice of choices.filter(isObject)) {
+      this.#sawFinishReason ||= typeof choice['finish_reason'] === 'string';
+      this.#measured += measureMessage(choice['delta']);
+    }
 
     const members = listMembers(text);
     const edits = this.#edits(text, members);

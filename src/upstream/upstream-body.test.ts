@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../domain/errors.ts';
-import { upstreamBody } from './upstream-body.ts';
+import { refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import type { ReasoningOptions } from './upstream-options.ts';
 
 const REASONING: ReasoningOptions = { usage: 'auto', allowanceTokens: 1000, capField: 'max_tokens' };
@@ -10,7 +10,7 @@ function rewrite(
   options: { reasoning?: ReasoningOptions; takesStreamOptions?: boolean } = {},
 ): string {
   const { stream = false } = JSON.parse(bodyText) as { stream?: boolean };
-  const request = { modelId: 'ours', stream, includeUsage: false, bodyText };
+  const request = { modelId: 'ours', stream, includeUsage: false, bodyText, body: JSON.parse(bodyText) };
   const { reasoning, takesStreamOptions = true } = options;
   return upstreamBody(request, { upstreamModel: 'theirs', reasoning, takesStreamOptions });
 }
@@ -57,10 +57,10 @@ describe('the body an upstream is sent', () => {
     expect(rewrite(`{"model":"ours",${given}}`, { reasoning })).toBe(`{"model":"theirs",${sent}}`);
   });
 
-  it.each(['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'])(
+  it.each(['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'])(
     'is refused when %s is there twice, which could mean two things',
     (name) => {
-      const refused = () => rewrite(`{"${name}":null,"x":1,"${name}":null}`);
+      const refused = () => refuseDuplicates(`{"${name}":null,"x":1,"${name}":null}`);
       expect(refused).toThrow(AppError);
       expect(refused).toThrow(`The field '${name}' is there more than once.`);
     },

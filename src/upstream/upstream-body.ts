@@ -6,15 +6,23 @@ import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
 
 /** Members we act on. Twice the same one could mean one thing to us and another to the upstream. */
-const READ_MEMBERS = ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens'];
+const READ_MEMBERS = ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
 
 /** @throws AppError `invalid_request` when a member we act on is there twice */
+export function refuseDuplicates(bodyText: string): void {
+  const keys = listMembers(bodyText).map(({ key }) => key);
+  const twice = READ_MEMBERS.find((name) => keys.indexOf(name) !== keys.lastIndexOf(name));
+  if (twice !== undefined) {
+    throw new AppError('invalid_request', `The field '${twice}' is there more than once.`, { param: twice });
+  }
+}
+
+/** @param request one that was not refused for its duplicates */
 export function upstreamBody(
   request: ChatRequest,
   options: Pick<ChatUpstreamOptions, 'upstreamModel' | 'reasoning' | 'takesStreamOptions'>,
 ): string {
   const members = listMembers(request.bodyText);
-  refuseDuplicates(members.map(({ key }) => key));
   const textOf = (key: string) => findValue(request.bodyText, members, key);
 
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(options.upstreamModel)]]);
@@ -22,13 +30,6 @@ export function upstreamBody(
   else if (request.stream) edits.set('stream_options', withUsageAsked(textOf('stream_options')));
   if (options.reasoning !== undefined) addCapEdits(edits, textOf, options.reasoning);
   return editMembers(request.bodyText, members, edits);
-}
-
-function refuseDuplicates(keys: readonly string[]): void {
-  const twice = READ_MEMBERS.find((name) => keys.indexOf(name) !== keys.lastIndexOf(name));
-  if (twice !== undefined) {
-    throw new AppError('invalid_request', `The field '${twice}' is there more than once.`, { param: twice });
-  }
 }
 
 /** Usage is asked for in any case: it is what a request is accounted by. */
@@ -59,8 +60,11 @@ function addCapEdits(
   edits.set('max_completion_tokens', String(Math.min(widened, whole ?? widened)));
 }
 
-/** Anything but a positive integer is the upstream's to refuse. */
 function parseCap(value: string | undefined): number | undefined {
-  const cap: unknown = value === undefined ? undefined : JSON.parse(value);
-  return typeof cap === 'number' && Number.isSafeInteger(cap) && cap > 0 ? cap : undefined;
+  return value === undefined ? undefined : asCap(JSON.parse(value));
+}
+
+/** Anything but a positive integer is the upstream's to refuse. */
+export function asCap(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }

@@ -10,6 +10,8 @@ export interface UpstreamCall {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
+  /** Called when the request is written to a connection; again when it is sent again. */
+  readonly onSent: () => void;
 }
 
 interface SocketHistory {
@@ -29,6 +31,7 @@ subscribe('undici:client:sendHeaders', (message) => {
 
 export class UpstreamConnections {
   readonly #pool: Pool;
+  readonly #sending: Dispatcher;
   /** Socket of each connection error: the client hands on the very object. */
   readonly #socketOfError = new WeakMap<object, Socket>();
 
@@ -46,6 +49,7 @@ export class UpstreamConnections {
         socket.on('error', (error) => this.#socketOfError.set(error, socket));
       },
     });
+    this.#sending = this.#pool.compose(tellWhenSent);
   }
 
   /** Resolves with the head. Rejects with the signal's reason as soon as it is aborted, even while connecting. */
@@ -68,8 +72,9 @@ export class UpstreamConnections {
     const { promise, resolve, reject } = Promise.withResolvers<Dispatcher.ResponseData>();
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#pool
-      .request({ ...call, method: 'POST', signal })
+    const options: SentOptions = { ...call, method: 'POST', signal };
+    this.#sending
+      .request(options)
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', onAbort));
     return promise;
@@ -80,4 +85,21 @@ export class UpstreamConnections {
     const history = socket && histories.get(socket);
     return history !== undefined && history.requests > 1 && socket?.bytesRead === history.bytesReadBefore;
   }
+}
+
+interface SentOptions extends Dispatcher.RequestOptions {
+  readonly onSent: () => void;
+}
+
+/** The client hands the options of a request to its interceptors as they are, ours among them. */
+function tellWhenSent(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
+  return (options, handler) => {
+    const { onSent } = options as Dispatcher.DispatchOptions & Pick<SentOptions, 'onSent'>;
+    const start = handler.onRequestStart?.bind(handler);
+    handler.onRequestStart = (controller, context) => {
+      start?.(controller, context);
+      if (!controller.aborted) onSent();
+    };
+    return dispatch(options, handler);
+  };
 }

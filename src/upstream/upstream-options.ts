@@ -2,6 +2,7 @@
 // key out of the environment is not our business.
 
 import type { Price } from '../domain/money.ts';
+import type { LeavingPolicy } from './chat-upstream.ts';
 
 export interface UpstreamTimeouts {
   /** TCP and TLS, per attempt. */
@@ -49,4 +50,7 @@ export interface ChatUpstreamOptions {
   readonly maxConcurrentRequests: number;
   /** undefined: not a reasoning model. */
   readonly reasoning: ReasoningOptions | undefined;
+  /** Output that is reserved where the caller sets no limit, for each choice. */
+  readonly reserveOutputTokens: number;
+  readonly whenClientLeaves: LeavingPolicy;
 }

@@ -39,7 +39,7 @@ describe('usage of a reasoning model', () => {
     ['not believed of a model without reasoning', { prompt: 10, completion: 10, total: 60 }, undefined, [10, 0]],
     ['zero, said out loud', { prompt: 10, completion: 10, total: 60, reasoning: 0 }, 'auto', [10, 0]],
     ['apart, as configured', { prompt: 1, completion: 50, reasoning: 40 }, 'apart', [90, 40]],
-    ['included, as configured', apart, 'included', [10, 40]],
+    ['included, as configured, and then no more than the whole', apart, 'included', [10, 10]],
     ['none at all', { prompt: 10, completion: 5, total: 15 }, 'auto', [5, 0]],
   ])('counts reasoning tokens: %s', (_name, counts, habit, expected) => {
     expect(read(counts, habit)).toEqual(expected);
@@ -74,6 +74,8 @@ describe('usage', () => {
     ['{"prompt_tokens_details":{"cached_tokens":4},"prompt_tokens":9,"completion_tokens":0}', 4],
     ['{"prompt_cache_hit_tokens":4,"prompt_tokens":9,"completion_tokens":0}', 4],
     ['{"prompt_tokens":9,"completion_tokens":0}', 0],
+    ['{"prompt_tokens_details":{"cached_tokens":10},"prompt_tokens":9,"completion_tokens":0}', 9],
+    ['{"prompt_tokens_details":{"cached_tokens":1.5},"prompt_tokens":9.0,"completion_tokens":0}', 0],
   ])('tells cached tokens: %s', (text, cachedTokens) => {
     expect(readUsage(text, undefined)?.counted).toEqual({
       inputTokens: 9,
@@ -93,6 +95,9 @@ describe('usage', () => {
     '{"prompt_tokens":1,"completion_tokens":1.5}',
     '{"prompt_tokens":"1","completion_tokens":1}',
     '{"prompt_tokens":1,"completion_tokens":1e300}',
+    '{"prompt_tokens":1,"completion_tokens":1000000001}',
+    '{"prompt_tokens":1000000001,"completion_tokens":1}',
+    '{"prompt_tokens":1,"completion_tokens":1,"reasoning_tokens":1000000000}',
   ])('is unknown when it is %s', (text) => {
     expect(readUsage(text, 'auto')).toBeUndefined();
   });

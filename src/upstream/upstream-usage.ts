@@ -1,6 +1,7 @@
 // Reads the usage an upstream reports and makes its habits one: `completion_tokens` always has the reasoning tokens in
 // it. Pure.
 
+import { MAX_BILLED_TOKENS } from '../domain/money.ts';
 import type { ChatUsage } from './chat-upstream.ts';
 import { isObject } from './json-object.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
@@ -26,21 +27,25 @@ interface RawUsage {
 /**
  * @param text JSON of a reply's `usage`
  * @param habit undefined: not a reasoning model; counts of reasoning that are told are still read by the rule of `auto`
- * @returns undefined unless there is an object with `prompt_tokens` and `completion_tokens`
+ * @returns undefined unless there is an object with `prompt_tokens` and `completion_tokens` that can be believed: whole
+ * numbers from 0 to MAX_BILLED_TOKENS
  */
 export function readUsage(text: string, habit: ReasoningUsage | undefined): ReportedUsage | undefined {
   const raw = parseUsage(JSON.parse(text));
   if (raw === undefined) return undefined;
   const apart = reasoningApart(raw, habit);
   const reasoning = raw.reasoning ?? apart;
+  const completion = raw.completion + apart;
+  if (completion > MAX_BILLED_TOKENS) return undefined;
   return {
     counted: {
       inputTokens: raw.prompt,
-      outputTokens: raw.completion + apart,
-      reasoningTokens: reasoning,
-      cachedTokens: raw.cached ?? 0,
+      outputTokens: completion,
+      // A part is never more than its whole, whatever is told.
+      reasoningTokens: Math.min(reasoning, completion),
+      cachedTokens: Math.min(raw.cached ?? 0, raw.prompt),
     },
-    json: apart === 0 ? text : correct(text, { completion: raw.completion + apart, prompt: raw.prompt, reasoning }),
+    json: apart === 0 ? text : correct(text, { completion, prompt: raw.prompt, reasoning }),
   };
 }
 
@@ -94,5 +99,6 @@ function asObject(value: unknown): Record<string, unknown> | undefined {
 }
 
 function asCount(value: unknown): Count {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value)) return undefined;
+  return value >= 0 && value <= MAX_BILLED_TOKENS ? value : undefined;
 }

@@ -48,7 +48,10 @@ const LACONIC_UPSTREAM: ChatUpstream = {
   complete: async ({ modelId }) => ({
     bodyText: JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', model: modelId, choices: [] }),
     usage: undefined,
+    outputEstimate: 0,
   }),
+  whenClientLeaves: 'estimate',
+  expect: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
   stream: async () => {
     throw new AppError('upstream_error', 'The upstream streams nothing.');
   },

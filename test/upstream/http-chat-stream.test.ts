@@ -27,7 +27,7 @@ describe('a stream', () => {
     const { double, upstream } = await startUpstream(streamChunks());
     const stream = await upstream.stream(askStream(), STAYS);
     expect(await collect(stream)).toEqual(HELLO_CHUNKS.map((hello) => ({ ...hello, model: 'llama' })));
-    expect(stream.usage()).toMatchObject({ inputTokens: 9, outputTokens: 3 });
+    expect(stream.tokens().usage).toMatchObject({ inputTokens: 9, outputTokens: 3 });
     expect(double.lastRequest.json.stream_options).toEqual({ include_usage: true });
   });
 

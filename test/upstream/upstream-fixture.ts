@@ -30,6 +30,8 @@ export function chatUpstreamOptions(
     takesStreamOptions: true,
     maxConcurrentRequests: 64,
     reasoning: undefined,
+    reserveOutputTokens: 4096,
+    whenClientLeaves: 'estimate',
     ...overrides,
   };
 }
@@ -51,7 +53,8 @@ export async function startUpstream(answer: AnswerScript, overrides: Partial<Cha
 
 export function ask(fields: object = {}, request: Partial<ChatRequest> = {}): ChatRequest {
   const bodyText = JSON.stringify({ model: 'llama', messages: [{ role: 'user', content: 'Hi' }], ...fields });
-  return { modelId: 'llama', stream: false, includeUsage: false, bodyText, ...request };
+  const asked = { modelId: 'llama', stream: false, includeUsage: false, bodyText, ...request };
+  return { body: JSON.parse(asked.bodyText), ...asked };
 }
 
 export function askStream(includeUsage = false): ChatRequest {

@@ -3,7 +3,10 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ChatRequest, ChatService } from '../../services/chat.ts';
-import { sendEventStream } from '../event-stream.ts';
+import type { ChatReplyKeeper } from '../../services/chat-reply.ts';
+import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
+import { EVENT_STREAM_HEADERS, EVENT_STREAM_TYPE, formatEventStream, sendEventStream } from '../event-stream.ts';
+import { parseInferenceBodies } from '../idempotency.ts';
 import { parsePlainBody } from '../json-body.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
@@ -40,8 +43,7 @@ const schema = operation(
 const bodyTexts = new WeakMap<FastifyRequest, string>();
 
 export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompletionsDeps): Promise<void> {
-  api.removeAllContentTypeParsers();
-  api.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+  parseInferenceBodies(api, (body, request) => {
     const value = parsePlainBody(body);
     bodyTexts.set(request, body.toString());
     return value;
@@ -52,6 +54,17 @@ export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompl
   });
 }
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const keeper: ChatReplyKeeper = {
+  keepCompletion: (body, costPicoUsd) => ({ contentType: JSON_TYPE, body, headers: costHeaders(costPicoUsd) }),
+  keepStream: (chunks, costPicoUsd) => ({
+    contentType: EVENT_STREAM_TYPE,
+    body: formatEventStream(chunks),
+    headers: { ...EVENT_STREAM_HEADERS, ...costHeaders(costPicoUsd) },
+  }),
+};
+
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -59,16 +72,19 @@ interface Exchange {
 }
 
 async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
-  const { metrics, writeTimeoutMs } = deps;
-  const requester = requesterOf(request, reply);
-  if (!asked.stream) {
-    const { model, bodyText, usage } = await deps.chat.complete(asked, requester);
-    if (usage !== undefined) metrics.countTokens(model.id, usage);
-    reply.type('application/json; charset=utf-8').send(bodyText);
+  const { chat, metrics, writeTimeoutMs } = deps;
+  const caller = { requester: requesterOf(request, reply), keeper };
+  const answered = asked.stream
+    ? await chat.stream(asked, caller, ({ chunks, standing }) => {
+        reply.headers(standingHeaders(standing));
+        return sendEventStream(request, reply, { chunks, writeTimeoutMs });
+      })
+    : await chat.complete(asked, caller);
+  if (answered.type === 'replayed') {
+    sendReplay(reply, answered.reply, answered.standing);
     return;
   }
-  const stream = await deps.chat.stream(asked, requester);
-  await sendEventStream(request, reply, { chunks: stream.chunks, writeTimeoutMs });
-  const usage = stream.usage();
-  if (usage !== undefined) metrics.countTokens(stream.model.id, usage);
+  if (answered.usage !== undefined) metrics.countTokens(answered.model.id, answered.usage);
+  if (answered.type === 'streamed') return;
+  reply.headers(receiptHeaders(answered.receipt)).type(JSON_TYPE).send(answered.bodyText);
 }

@@ -72,5 +72,6 @@ export function toChatRequest(body: z.output<typeof chatRequestSchema>, bodyText
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     bodyText,
+    body,
   };
 }
