@@ -27,12 +27,11 @@ import { type DecisionFolder, renderManifest, writeTemperatures } from './runtim
 import type { ModelFolder } from './runtime/manifest.ts';
 import { readModelFolder } from './runtime/model-folder.ts';
 import { StartError } from './runtime/start-error.ts';
-import { serve } from './serve.ts';
+import { openConfiguredStores, serve } from './serve.ts';
 import { ApiKeyService } from './services/api-keys.ts';
 import { AuditService } from './services/audit.ts';
 import { PriceService } from './services/prices.ts';
 import { UsageService } from './services/usage.ts';
-import { openSqliteStores } from './storage/sqlite/open-sqlite-stores.ts';
 import { StorageError } from './storage/storage-error.ts';
 import { StoreUnavailableError } from './storage/stores.ts';
 
@@ -91,7 +90,7 @@ function listSettingFlags(): SettingFlag[] {
 
 async function withServices<T>(flags: SettingFlags, use: (services: StoreServices) => Promise<T>): Promise<T> {
   const { config } = loadConfig({ flags });
-  const stores = await openSqliteStores(config.dataDir);
+  const stores = await openConfiguredStores(config, false);
   try {
     return await use({
       keys: new ApiKeyService({ store: stores.keys }),

@@ -2,16 +2,19 @@
 // drain. What it is made of, app.ts builds; what becomes of the process afterwards is main.ts's.
 
 import { existsSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type App, buildApp } from './app.ts';
 import { addressFor, describeServer, firstRequest } from './cli/startup-notices.ts';
 import type { LoadedConfig } from './config/load.ts';
+import type { Config } from './config/schema.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { StartError } from './runtime/start-error.ts';
-import { ApiKeyService } from './services/api-keys.ts';
-import { openSqliteStores } from './storage/sqlite/open-sqlite-stores.ts';
+import { ApiKeyService, type NewApiKey } from './services/api-keys.ts';
+import { Housekeeping } from './services/housekeeping.ts';
+import { openStores } from './storage/open-stores.ts';
+import type { Stores } from './storage/stores.ts';
 
 export interface Surroundings {
   readonly version: string;
@@ -21,6 +24,19 @@ export interface Surroundings {
 }
 
 const KEY_FILE = 'initial-key';
+const FIRST_KEY: NewApiKey = { name: 'initial', models: null, expiresAtMs: null, scopes: ['inference', 'admin'] };
+/** A shorter password may be a word that logs need; it is masked only as a part of its address. */
+const MIN_MASKED_PASSWORD_CHARS = 12;
+
+/**
+ * @param exclusive whether no other server may use the embedded store meanwhile
+ * @throws StorageError
+ */
+export async function openConfiguredStores(config: Config, exclusive: boolean): Promise<Stores> {
+  const { dataDir, databaseUrl, database } = config;
+  const postgres = databaseUrl === undefined ? undefined : { url: databaseUrl, ...database };
+  return await openStores({ dataDir, exclusive, postgres });
+}
 
 /**
  * Runs until a signal or a fault ends it.
@@ -28,13 +44,14 @@ const KEY_FILE = 'initial-key';
  * @throws StartError, StorageError
  */
 export async function serve(loaded: LoadedConfig, around: Surroundings): Promise<number> {
-  const { config, upstreamApiKeys } = loaded;
+  const { config } = loaded;
   const format = config.log.format === 'auto' ? (around.isTerminal ? 'text' : 'json') : config.log.format;
-  const secrets = [...upstreamApiKeys.values(), ...(config.apiKey === undefined ? [] : [config.apiKey])];
-  const logger = createLogger({ level: config.log.level, format, secrets });
+  const logger = createLogger({ level: config.log.level, format, secrets: listSecrets(loaded) });
   const stopRequest = new StopRequest(logger);
-  const stores = await openSqliteStores(config.dataDir);
+  const stores = await openConfiguredStores(config, true);
+  const housekeeping = createHousekeeping(config, stores, logger);
   try {
+    await housekeeping.start();
     const keys = new ApiKeyService({ store: stores.keys, fixedSecret: config.apiKey });
     const cacheFolder = config.engine.cacheDir ?? join(config.dataDir, 'cache');
     const hasCache = existsSync(cacheFolder);
@@ -44,9 +61,39 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
     return await new ServerRun({ app, keys, loaded, hasCache, around, logger, announce }).until(stopRequest);
   } finally {
+    // By now every request has its row. Whoever says goodbye earlier has its open requests closed by others.
+    await housekeeping.stop();
     await stores.close();
     stopRequest.forget();
   }
+}
+
+function createHousekeeping(config: Config, { ledger, usage }: Stores, logger: Logger): Housekeeping {
+  return new Housekeeping({
+    ledger,
+    usage,
+    isShared: config.databaseUrl !== undefined,
+    instanceTimeoutMs: config.ledger.instanceTimeoutMs,
+    retentionDays: config.ledger.retentionDays,
+    onEvent: ({ level, message, details, error }) =>
+      logger[level]({ ...details, ...(error === undefined ? {} : { err: error }) }, message),
+  });
+}
+
+/** What must never get into a log. */
+function listSecrets({ config, upstreamApiKeys }: LoadedConfig): string[] {
+  const { apiKey, databaseUrl } = config;
+  return [
+    ...upstreamApiKeys.values(),
+    ...(apiKey === undefined ? [] : [apiKey]),
+    ...(databaseUrl === undefined ? [] : [databaseUrl, ...passwordsIn(databaseUrl)]),
+  ];
+}
+
+/** As it is written in an address, and as it is meant. */
+function passwordsIn(address: string): string[] {
+  const { password } = new URL(address);
+  return [password, decodeURIComponent(password)].filter((text) => text.length >= MIN_MASKED_PASSWORD_CHARS);
 }
 
 interface RunParts {
@@ -114,10 +161,12 @@ class ServerRun {
   /** Before anybody can ask whether the server is ready, so that who waits for it finds the key. */
   async #writeKeyFile(): Promise<string | undefined> {
     const { keys, around, loaded } = this.#parts;
-    if (around.isTerminal || !(await keys.hasNoKeys())) return undefined;
-    const { secret } = await createFirstKey(keys);
-    const file = join(loaded.config.dataDir, KEY_FILE);
-    await writeFile(file, `${secret}\n`, { mode: 0o600 });
+    const { dataDir } = loaded.config;
+    const first = around.isTerminal ? undefined : await keys.createFirst(FIRST_KEY);
+    if (first === undefined) return undefined;
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const file = join(dataDir, KEY_FILE);
+    await writeFile(file, `${first.secret}\n`, { mode: 0o600 });
     // The mode above counts only for a new file.
     await chmod(file, 0o600);
     return file;
@@ -132,17 +181,14 @@ class ServerRun {
     if (keyFile !== undefined) announce(`A first API key was written to ${keyFile}`);
     // Last, for those who wait for it.
     announce(`ready   ${address}`);
-    if (!around.isTerminal || !(await keys.hasNoKeys())) return;
+    const first = around.isTerminal ? await keys.createFirst(FIRST_KEY) : undefined;
+    if (first === undefined) return;
+    const { secret } = first;
     // Past the log: a key never gets into one.
-    const { secret } = await createFirstKey(keys);
     around.writeOut(
       `\nA first API key, shown only now:\n\n  ${secret}\n\nTry it:\n\n${firstRequest(address, secret, app.models)}\n\n`,
     );
   }
-}
-
-function createFirstKey(keys: ApiKeyService) {
-  return keys.create({ name: 'initial', models: null, expiresAtMs: null, scopes: ['inference', 'admin'] });
 }
 
 interface BusyEngine {
