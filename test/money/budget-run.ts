@@ -2,8 +2,8 @@
 
 import { type Answer, exchange, type Order } from './exchange.ts';
 import { ADMIN_KEY, Fleet } from './fleet.ts';
+import { type IssuedKey, issueKey } from './issue-key.ts';
 import type { MoneyStore } from './money-store.ts';
-import { insertKey } from './test-keys.ts';
 
 export interface BudgetRunOptions {
   readonly store: MoneyStore;
@@ -24,8 +24,6 @@ export interface BudgetRun {
   readonly elapsedMs: number;
 }
 
-const KEY_ID = 'key_spender';
-
 export async function spendBudget(options: BudgetRunOptions): Promise<BudgetRun> {
   const { store } = options;
   const fleet = await Fleet.over(store);
@@ -33,33 +31,33 @@ export async function spendBudget(options: BudgetRunOptions): Promise<BudgetRun>
     const addresses = await fleet.launchMany(options.servers);
     const pricePicoUsd = await findPrice(addresses[0] ?? '');
     const budgetPicoUsd = pricePicoUsd * BigInt(options.decisions);
-    const secret = await insertKey(store, { id: KEY_ID, budgetPicoUsd, budgetReset: 'month' });
+    const key = await issueKey(addresses[0] ?? '', { budgetPicoUsd });
     const startedMs = performance.now();
     const spend = (client: number): Promise<Answer[]> =>
-      spendUntilRefused(addresses[client % addresses.length] ?? '', { secret, client });
+      spendUntilRefused(addresses[client % addresses.length] ?? '', { key, client });
     const answers = (await Promise.all(Array.from({ length: options.clients }, (_, client) => spend(client)))).flat();
     const elapsedMs = performance.now() - startedMs;
-    return { budgetPicoUsd, ...sort(answers), ...(await readStore(store)), elapsedMs };
+    return { budgetPicoUsd, ...sort(answers), ...(await readStore(store, key)), elapsedMs };
   } finally {
     await fleet.dispose();
   }
 }
 
-function orderOf(requestId: string, secret: string): Order {
-  return { requestId, kind: 'decision', words: 3, keyId: KEY_ID, secret };
+function orderOf(requestId: string, { id, secret }: IssuedKey): Order {
+  return { requestId, kind: 'decision', words: 3, keyId: id, secret };
 }
 
 /** Pico-dollars of one decision, asked by another key. */
 async function findPrice(address: string): Promise<bigint> {
-  const answer = await exchange(address, orderOf('price', ADMIN_KEY));
+  const answer = await exchange(address, orderOf('price', { id: 'key_configured', secret: ADMIN_KEY }));
   if (answer?.costPicoUsd === undefined) throw new Error(`No price: ${answer?.status} ${answer?.text}`);
   return answer.costPicoUsd;
 }
 
-async function spendUntilRefused(address: string, { secret, client }: { secret: string; client: number }) {
+async function spendUntilRefused(address: string, { key, client }: { key: IssuedKey; client: number }) {
   const answers: Answer[] = [];
   for (let sent = 0; answers.at(-1)?.status !== 402; sent++) {
-    const answer = await exchange(address, orderOf(`spend-${client}-${sent}`, secret));
+    const answer = await exchange(address, orderOf(`spend-${client}-${sent}`, key));
     if (answer === undefined) throw new Error('A connection broke.');
     answers.push(answer);
   }
@@ -74,12 +72,12 @@ function sort(answers: readonly Answer[]): Pick<BudgetRun, 'served' | 'refused' 
   };
 }
 
-async function readStore(store: MoneyStore): Promise<Pick<BudgetRun, 'account' | 'ledger'>> {
+async function readStore(store: MoneyStore, { id }: IssuedKey): Promise<Pick<BudgetRun, 'account' | 'ledger'>> {
   const [account] = await store.query(
-    `SELECT spent_pico_usd, reserved_pico_usd, in_flight FROM accounts WHERE key_id = '${KEY_ID}'`,
+    `SELECT spent_pico_usd, reserved_pico_usd, in_flight FROM accounts WHERE key_id = '${id}'`,
   );
   const [ledger] = await store.query(
-    `SELECT count(*) AS rows_, sum(cost_pico_usd) AS sum_ FROM ledger WHERE key_id = '${KEY_ID}'`,
+    `SELECT count(*) AS rows_, sum(cost_pico_usd) AS sum_ FROM ledger WHERE key_id = '${id}'`,
   );
   const toBigInt = (value: unknown): bigint => BigInt(String(value));
   return {

@@ -4,15 +4,11 @@
 import { EventEmitter, once } from 'node:events';
 import { RandomSource } from '../models/random-source.ts';
 import { type Answer, exchange, type Kind, type Order } from './exchange.ts';
-
-export interface PayingKey {
-  readonly id: string;
-  readonly secret: string;
-}
+import type { IssuedKey } from './issue-key.ts';
 
 export interface CrowdOptions {
   readonly clients: number;
-  readonly keys: readonly PayingKey[];
+  readonly keys: readonly IssuedKey[];
   readonly seed: number;
 }
 

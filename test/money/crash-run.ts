@@ -4,10 +4,10 @@
 import { formatUsd } from '../../src/domain/money.ts';
 import { RandomSource } from '../models/random-source.ts';
 import { type BooksReport, compareBooks } from './books.ts';
-import { ClientCrowd, type PayingKey } from './client-crowd.ts';
+import { ClientCrowd } from './client-crowd.ts';
 import { Fleet } from './fleet.ts';
+import { type IssuedKey, issueKey } from './issue-key.ts';
 import type { MoneyStore } from './money-store.ts';
-import { insertKey } from './test-keys.ts';
 
 export interface CrashRound {
   readonly kill: number;
@@ -38,7 +38,7 @@ export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerat
   const fleet = await Fleet.over(store, { settings: { UMPIRE_LOG_LEVEL: 'warn' } });
   try {
     let server = await fleet.launch();
-    const crowd = new ClientCrowd({ ...options, keys: await insertKeys(store) });
+    const crowd = new ClientCrowd({ ...options, keys: await issueKeys(await server.ready()) });
     const random = new RandomSource(seed);
     for (let kill = 1; kill <= options.kills; kill++) {
       const before = { answered: crowd.answers.length, cut: crowd.cut.length };
@@ -65,13 +65,12 @@ export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerat
 }
 
 /** Without terms, with a budget, with limits that nobody reaches: all ways through the accounting. */
-async function insertKeys(store: MoneyStore): Promise<PayingKey[]> {
-  const terms = [
-    { id: 'key_free' },
-    { id: 'key_budget', budgetPicoUsd: MONTHLY_BUDGET_PICO_USD },
-    { id: 'key_limits', requestsPerMinute: 900_000, tokensPerMinute: 900_000_000, concurrentRequests: 900_000 },
+async function issueKeys(address: string): Promise<IssuedKey[]> {
+  return [
+    await issueKey(address),
+    await issueKey(address, { budgetPicoUsd: MONTHLY_BUDGET_PICO_USD }),
+    await issueKey(address, { requestsPerMinute: 900_000, tokensPerMinute: 900_000_000, concurrentRequests: 900_000 }),
   ];
-  return await Promise.all(terms.map(async (key) => ({ id: key.id, secret: await insertKey(store, key) })));
 }
 
 async function listIds(rows: ReturnType<MoneyStore['query']>): Promise<string[]> {

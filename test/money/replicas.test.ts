@@ -10,8 +10,8 @@ import { answerCounted } from './counting-upstream.ts';
 import { type Answer, exchange, type Kind } from './exchange.ts';
 import { expectExactBudget } from './expect-exact-budget.ts';
 import { ADMIN_KEY, Fleet } from './fleet.ts';
+import { type IssuedKey, issueKey, type KeyTerms } from './issue-key.ts';
 import { PostgresMoneyStore } from './money-store.ts';
-import { insertKey } from './test-keys.ts';
 
 const REPLICAS = 3;
 const REVOKED_WITHIN_MS = 5000;
@@ -42,10 +42,14 @@ async function ask(replica: number, secret: string, kind: Kind = 'decision'): Pr
   return answer;
 }
 
+function issue(terms: KeyTerms = {}): Promise<IssuedKey> {
+  return issueKey(addresses[0] ?? '', terms);
+}
+
 describe('limits', () => {
   it('of requests a minute count on all replicas together', async () => {
     const limit = 40;
-    const secret = await insertKey(store, { id: 'key_minute', requestsPerMinute: limit });
+    const { secret } = await issue({ requestsPerMinute: limit });
     const startedMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 3 * limit }, (_, index) => ask(index, secret)));
     // The minute slides: what was long enough ago makes room again.
@@ -71,7 +75,7 @@ describe('limits', () => {
       held.push(() => answerCounted(response, request));
     };
     const before = fleet.upstream.requests.length;
-    const secret = await insertKey(store, { id: 'key_two', concurrentRequests: 2 });
+    const { secret } = await issue({ concurrentRequests: 2 });
     const running = [ask(0, secret, 'chat'), ask(1, secret, 'stream')];
     await fleet.upstream.until(() => fleet.upstream.requests.length === before + 2);
     const third = await ask(2, secret);
@@ -85,11 +89,11 @@ describe('limits', () => {
 
 describe('a key revoked on one replica', () => {
   it(`is refused on the others within ${REVOKED_WITHIN_MS} ms`, async () => {
-    const secret = await insertKey(store, { id: 'key_thief' });
+    const { id, secret } = await issue();
     // All of them know the key, and go on being asked.
     for (let replica = 0; replica < REPLICAS; replica++) expect((await ask(replica, secret)).status).toBe(200);
     const headers = { authorization: `Bearer ${ADMIN_KEY}` };
-    const reply = await fetch(`${addresses[0]}/admin/v1/keys/key_thief/revoke`, { method: 'POST', headers });
+    const reply = await fetch(`${addresses[0]}/admin/v1/keys/${id}/revoke`, { method: 'POST', headers });
     expect(reply.status).toBe(200);
     const revokedMs = performance.now();
     const untilRefused = async (replica: number): Promise<number> => {
