@@ -58,12 +58,11 @@ export class LedgerAccounting implements Accounting {
   }
 
   async open(request: MeteredRequest): Promise<Opening> {
-    const id = randomUUID();
     let reserved: Reserved;
     try {
-      reserved = await this.#reserveOrWait(id, request);
+      reserved = await this.#reserveOrWait(request);
     } catch (error) {
-      if (error instanceof StoreUnavailableError) return this.#openWithoutStore(request, id, error);
+      if (error instanceof StoreUnavailableError) return this.#openWithoutStore(request, error);
       throw error;
     }
     const { reservation, outcome } = reserved;
@@ -91,7 +90,7 @@ export class LedgerAccounting implements Accounting {
     return { ...this.#options, clock: this.#clock, unsettled: this.#unsettled, requester, model };
   }
 
-  #reservationFor(id: string, { requester, model, isStreamed, expected }: MeteredRequest): Reservation {
+  #reservationFor({ requester, model, isStreamed, expected }: MeteredRequest): Reservation {
     const { key, requestId, idempotency } = requester;
     const { instanceId, idempotency: rules } = this.#options;
     const acceptedAtMs = this.#clock.nowMs();
@@ -102,7 +101,7 @@ export class LedgerAccounting implements Accounting {
       limits: key.limits,
     };
     return {
-      id,
+      id: randomUUID(),
       requestId,
       keyId: key.id,
       modelId: model.id,
@@ -117,11 +116,11 @@ export class LedgerAccounting implements Accounting {
   }
 
   /** A retry of a request that still runs waits for its end. */
-  async #reserveOrWait(id: string, request: MeteredRequest): Promise<Reserved> {
+  async #reserveOrWait(request: MeteredRequest): Promise<Reserved> {
     const untilMs = this.#clock.nowMs() + this.#options.idempotency.waitMs;
     let lookMs = FIRST_LOOK_MS;
     for (;;) {
-      const reservation = this.#reservationFor(id, request);
+      const reservation = this.#reservationFor(request);
       const outcome = await this.#reserve(reservation);
       const leftMs = untilMs - this.#clock.nowMs();
       if (outcome.type !== 'in-progress' || leftMs <= 0) return { reservation, outcome };
@@ -139,9 +138,7 @@ export class LedgerAccounting implements Accounting {
     }
   }
 
-  #openWithoutStore(request: MeteredRequest, id: string, error: StoreUnavailableError): Opening {
-    // The failure may have come after the reservation was written.
-    this.#unsettled.addDoubt(() => this.#options.store.release(id));
+  #openWithoutStore(request: MeteredRequest, error: StoreUnavailableError): Opening {
     if (this.#options.whenStoreFails === 'refuse') throw storeUnavailable(error);
     return { type: 'opened', request: new UnbilledRequest(request.model.price, this.#options.metrics) };
   }
