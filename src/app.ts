@@ -13,7 +13,8 @@ import { createHttpServer } from './http/server.ts';
 import type { Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { StartError } from './runtime/start-error.ts';
-import { Catalog, type ModelSource } from './services/catalog.ts';
+import type { Administration } from './services/administration.ts';
+import { Catalog, type ModelSource, type Pricing } from './services/catalog.ts';
 import { ChatService } from './services/chat.ts';
 import { DecideService } from './services/decide.ts';
 import { EmbedService } from './services/embed.ts';
@@ -39,6 +40,8 @@ export interface AppParts {
   readonly version: string;
   readonly logger: Logger;
   readonly authenticator: Authenticator;
+  /** Absent: without the routes that need a store, and every model at its own price. */
+  readonly administration?: Administration;
   /** undefined: optimised graphs are not kept. */
   readonly cacheFolder: string | undefined;
 }
@@ -67,7 +70,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   closers.push(() => engine.drain());
   const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
-  const catalog = buildCatalog([engine, ...upstreams]);
+  const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices);
   const accounting = new Unmetered();
   const chat = new ChatService(upstreams, catalog, accounting);
   closers.push(() => chat.close());
@@ -77,6 +80,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     decisions: new DecideService(engine, catalog, accounting),
     embeddings: new EmbedService(engine, catalog, accounting),
     chat,
+    administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     // A child, so that its level can be changed apart.
@@ -174,9 +178,9 @@ function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamO
 }
 
 /** An id that two sources offer is a mistake of whoever configured them. @throws StartError */
-function buildCatalog(sources: readonly ModelSource[]): Catalog {
+function buildCatalog(sources: readonly ModelSource[], pricing: Pricing | undefined): Catalog {
   try {
-    return new Catalog(sources);
+    return new Catalog(sources, pricing);
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error));
   }

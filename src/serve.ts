@@ -11,8 +11,12 @@ import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { StartError } from './runtime/start-error.ts';
+import type { Administration } from './services/administration.ts';
 import { ApiKeyService, type NewApiKey } from './services/api-keys.ts';
+import { AuditService } from './services/audit.ts';
 import { Housekeeping } from './services/housekeeping.ts';
+import { PriceService } from './services/prices.ts';
+import { UsageService } from './services/usage.ts';
 import { openStores } from './storage/open-stores.ts';
 import type { Stores } from './storage/stores.ts';
 
@@ -50,17 +54,21 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
   const stopRequest = new StopRequest(logger);
   const stores = await openConfiguredStores(config, true);
   const housekeeping = createHousekeeping(config, stores, logger);
+  const administration = createAdministration(config, stores, logger);
+  const { keys, prices } = administration;
   try {
     await housekeeping.start();
-    const keys = new ApiKeyService({ store: stores.keys, fixedSecret: config.apiKey });
+    await prices.start();
     const cacheFolder = config.engine.cacheDir ?? join(config.dataDir, 'cache');
     const hasCache = existsSync(cacheFolder);
-    const app = await buildApp(loaded, { version: around.version, logger, authenticator: keys, cacheFolder });
+    const parts = { version: around.version, logger, authenticator: keys, administration, cacheFolder };
+    const app = await buildApp(loaded, parts);
     stopRequest.watch(app.engine);
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
     return await new ServerRun({ app, keys, loaded, hasCache, around, logger, announce }).until(stopRequest);
   } finally {
+    prices.close();
     // By now every request has its row. Whoever says goodbye earlier has its open requests closed by others.
     await housekeeping.stop();
     await stores.close();
@@ -78,6 +86,22 @@ function createHousekeeping(config: Config, { ledger, usage }: Stores, logger: L
     onEvent: ({ level, message, details, error }) =>
       logger[level]({ ...details, ...(error === undefined ? {} : { err: error }) }, message),
   });
+}
+
+function createAdministration(config: Config, stores: Stores, logger: Logger): Administration {
+  return {
+    keys: new ApiKeyService({
+      store: stores.keys,
+      fixedSecret: config.apiKey,
+      servesStale: config.ledger.whenStoreFails === 'serve',
+    }),
+    prices: new PriceService({
+      store: stores.prices,
+      onFailure: (error) => logger.warn({ err: error }, 'prices could not be read; those known before stay in force'),
+    }),
+    usage: new UsageService(stores),
+    audit: new AuditService(stores.audit),
+  };
 }
 
 /** What must never get into a log. */

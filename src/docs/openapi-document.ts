@@ -5,11 +5,16 @@ import { pino } from 'pino';
 import type { Engine } from '../engine/engine.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createMetrics } from '../observability/metrics.ts';
+import { ApiKeyService } from '../services/api-keys.ts';
+import { AuditService } from '../services/audit.ts';
 import { Catalog } from '../services/catalog.ts';
 import { ChatService } from '../services/chat.ts';
 import { DecideService } from '../services/decide.ts';
 import { EmbedService } from '../services/embed.ts';
+import { PriceService } from '../services/prices.ts';
 import { Unmetered } from '../services/unmetered.ts';
+import { UsageService } from '../services/usage.ts';
+import type { KeyStore } from '../storage/stores.ts';
 
 export async function renderOpenapiDocument(): Promise<string> {
   const server = await createHttpServer(describedDeps());
@@ -27,6 +32,15 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
     decisions: new DecideService(emptyEngine, catalog, new Unmetered()),
     embeddings: new EmbedService(emptyEngine, catalog, new Unmetered()),
     chat: new ChatService([], catalog, new Unmetered()),
+    administration: {
+      keys: new ApiKeyService({ store: emptyKeys }),
+      prices: new PriceService({ store: { insert: notServed, list: notServed } }),
+      usage: new UsageService({
+        usage: { sum: notServed, rows: notServed, rollUp: notServed },
+        ledger: { standing: notServed },
+      }),
+      audit: new AuditService({ append: notServed, list: notServed }),
+    },
     readiness: () => 'ready',
     metrics: createMetrics({ engineStatus: emptyEngine.status }),
     logger: pino({ level: 'silent' }),
@@ -43,6 +57,17 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
     },
   };
 }
+
+const emptyKeys: KeyStore = {
+  insert: notServed,
+  findByHash: notServed,
+  findById: notServed,
+  list: notServed,
+  update: notServed,
+  revoke: notServed,
+  rotate: notServed,
+  count: notServed,
+};
 
 const emptyEngine: Engine = {
   models: [],

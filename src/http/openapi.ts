@@ -23,6 +23,7 @@ type Operation = OpenAPIV3_1.OperationObject & {
   readonly 'x-error-codes'?: readonly ErrorCode[];
   'x-request-example'?: unknown;
   'x-event-stream'?: string;
+  'x-csv'?: string;
 };
 
 const documentSchema = operation(
@@ -44,6 +45,8 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       tags: [
         { name: 'Inference', description: 'Work for a model.' },
         { name: 'Models', description: 'What there is.' },
+        { name: 'Usage', description: 'What the calling key used.' },
+        { name: 'Administration', description: 'Keys, prices and reports, for keys with the scope `admin`.' },
         { name: 'Service', description: 'About the server itself.' },
       ],
       components: {
@@ -70,7 +73,7 @@ function finish(document: Document): Document {
       placeExample(operation as Operation);
       describeReplies(operation as Operation, document);
       placeIdempotencyKey(operation as Operation);
-      placeEventStream(operation as Operation);
+      placeOtherForms(operation as Operation);
     }
   }
   const schemas = usedSchemas(document);
@@ -85,12 +88,17 @@ function placeExample(operation: Operation): void {
   for (const media of Object.values(body.content)) media.example = example;
 }
 
-function placeEventStream(operation: Operation): void {
-  const description = operation['x-event-stream'];
+/** What a route can answer besides JSON. */
+function placeOtherForms(operation: Operation): void {
+  const forms = { 'text/event-stream': operation['x-event-stream'], 'text/csv': operation['x-csv'] };
   delete operation['x-event-stream'];
+  delete operation['x-csv'];
   const reply = operation.responses?.['200'];
-  if (description === undefined || reply === undefined || '$ref' in reply) return;
-  reply.content = { ...reply.content, 'text/event-stream': { schema: { type: 'string', description } } };
+  if (reply === undefined || '$ref' in reply) return;
+  for (const [type, description] of Object.entries(forms)) {
+    if (description !== undefined)
+      reply.content = { ...reply.content, [type]: { schema: { type: 'string', description } } };
+  }
 }
 
 function describeReplies(operation: Operation, document: Document): void {

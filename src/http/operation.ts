@@ -9,7 +9,8 @@ import { errorBodySchema } from './schemas/error-body.ts';
 /** What can happen on any route behind authentication. */
 const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = [
   'invalid_api_key',
-  'rate_limit_exceeded',
+  'insufficient_scope',
+  'overloaded',
   'store_unavailable',
   'internal_error',
 ];
@@ -18,6 +19,7 @@ const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'context_length_exceeded',
   'model_type_mismatch',
   'insufficient_quota',
+  'rate_limit_exceeded',
   'model_not_allowed',
   'model_not_found',
   'idempotency_key_reused',
@@ -31,7 +33,7 @@ export interface OperationDocs {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'Inference' | 'Models' | 'Service';
+  readonly tag: 'Inference' | 'Models' | 'Usage' | 'Administration' | 'Service';
   /** Besides those of every route of its kind. */
   readonly errors: readonly ErrorCode[];
   /** Default: it is. */
@@ -40,6 +42,8 @@ export interface OperationDocs {
   readonly example?: unknown;
   /** What the events are, where the route can answer with server-sent events too. */
   readonly eventStream?: string;
+  /** What the rows are, where the route can answer with CSV too. */
+  readonly csv?: string;
 }
 
 declare module 'fastify' {
@@ -57,6 +61,8 @@ declare module 'fastify' {
     'x-request-example'?: unknown;
     /** Moved by openapi.ts to a second content type of the reply. */
     'x-event-stream'?: string;
+    /** The same for CSV. */
+    'x-csv'?: string;
   }
 }
 
@@ -79,12 +85,19 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
     summary: docs.summary,
     ...(docs.description === undefined ? {} : { description: docs.description }),
     tags: [docs.tag],
-    ...(docs.needsKey === false ? { security: [] } : {}),
+    ...securityOf(docs),
     response: { ...schemas.response, ...errorReplies },
     'x-error-codes': codes,
     ...(docs.example === undefined ? {} : { 'x-request-example': docs.example }),
     ...(docs.eventStream === undefined ? {} : { 'x-event-stream': docs.eventStream }),
+    ...(docs.csv === undefined ? {} : { 'x-csv': docs.csv }),
   };
+}
+
+/** Absent: as the document says for every route, a key. What stands in the brackets are roles the key needs. */
+function securityOf({ tag, needsKey }: OperationDocs): { security?: { apiKey: string[] }[] } {
+  if (needsKey === false) return { security: [] };
+  return { security: [{ apiKey: [tag === 'Administration' ? 'admin' : 'inference'] }] };
 }
 
 function errorsOf(docs: OperationDocs, hasBody: boolean): readonly ErrorCode[] {

@@ -3,6 +3,8 @@
 
 import { serializerCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { KeyScope } from '../domain/api-key.ts';
+import type { Administration } from '../services/administration.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { ChatService } from '../services/chat.ts';
 import type { DecideService } from '../services/decide.ts';
@@ -16,11 +18,14 @@ import { parsePlainBody, refuseEncodedBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { requestIdHeaders, requestIdOf } from './request-id.ts';
+import { adminRoutes } from './routes/admin.ts';
 import { chatCompletionsRoute } from './routes/chat-completions.ts';
 import { embeddingsRoute } from './routes/embeddings.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { type ReadinessState, serviceRoutes } from './routes/service.ts';
 import { systemoneRoute } from './routes/systemone.ts';
+import { usageRoute } from './routes/usage.ts';
+import { scopeHook } from './scope.ts';
 import { type RefuseUnknownRoute, unknownRouteHandler } from './unknown-route.ts';
 import { validatorCompiler } from './validate.ts';
 
@@ -49,6 +54,8 @@ export interface HttpDeps {
   readonly decisions: DecideService;
   readonly embeddings: EmbedService;
   readonly chat: ChatService;
+  /** Absent: there is no store behind this server, and none of the routes that need one. */
+  readonly administration?: Administration | undefined;
   /** Read on every request: cheap, and `draining` from the moment the process is told to stop. */
   readonly readiness: () => ReadinessState;
   readonly metrics: RequestMetrics;
@@ -83,22 +90,43 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
 
   await describeApi(app, deps.options.version);
   await app.register(serviceRoutes, { ...deps, metricsRequireKey: deps.options.metricsRequireKey });
+  const { administration } = deps;
   await app.register((api) => apiRoutes(api, deps, refuseUnknownRoute), { prefix: '/ai/v1' });
+  if (administration !== undefined) {
+    const register = async (api: FastifyInstance): Promise<void> => {
+      guardRoutes(api, { authenticator: deps.authenticator, scope: 'admin', refuseUnknownRoute });
+      await adminRoutes(api, { ...administration, catalog: deps.catalog });
+    };
+    await app.register(register, { prefix: '/admin/v1' });
+  }
   await app.ready();
   return app;
 }
 
-/** Everything behind a key. */
-async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRoute: RefuseUnknownRoute): Promise<void> {
-  api.addHook('onRequest', authenticationHook(deps.authenticator));
+interface Guard {
+  readonly authenticator: Authenticator;
+  readonly scope: KeyScope;
+  readonly refuseUnknownRoute: RefuseUnknownRoute;
+}
+
+/** Who calls, whether they may, whether the route exists: in this order, and before a body is read. */
+function guardRoutes(api: FastifyInstance, { authenticator, scope, refuseUnknownRoute }: Guard): void {
+  api.addHook('onRequest', authenticationHook(authenticator));
+  api.addHook('onRequest', scopeHook(scope));
   // Without this an unknown route under the prefix would be refused before its caller is known, or after its body is read.
   api.setNotFoundHandler(refuseUnknownRoute);
   api.addHook('onRequest', async (request, reply) => {
     if (request.is404) refuseUnknownRoute(request, reply);
   });
   api.addHook('onRequest', refuseEncodedBody);
+}
+
+/** Everything behind the scope `inference`. */
+async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRoute: RefuseUnknownRoute): Promise<void> {
+  guardRoutes(api, { authenticator: deps.authenticator, scope: 'inference', refuseUnknownRoute });
   parseInferenceBodies(api, parsePlainBody);
   await api.register(modelsRoutes, deps);
+  if (deps.administration !== undefined) await api.register(usageRoute, deps.administration);
   await api.register(systemoneRoute, { ...deps, structuredState: deps.options.structuredState });
   await api.register(embeddingsRoute, deps);
   await api.register(chatCompletionsRoute, { ...deps, writeTimeoutMs: deps.options.writeTimeoutMs });

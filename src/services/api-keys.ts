@@ -144,7 +144,7 @@ export class ApiKeyService {
   /** Also that of the configuration. @throws AppError `not_found` */
   async get(id: string): Promise<ApiKey> {
     if (this.#fixed?.key.id === id) return this.#fixed.key;
-    const key = KEY_ID.test(id) ? await this.#store.findById(id) : undefined;
+    const key = isKeyId(id) ? await this.#store.findById(id) : undefined;
     if (key === undefined) throw notFound();
     return key;
   }
@@ -190,6 +190,10 @@ export class ApiKeyService {
     if (key === undefined) throw new AppError('conflict', 'The key is revoked for good.');
     this.#cache.forget(id);
     return { key, secret: text, overlapEndsAtMs };
+  }
+
+  stateOf(key: ApiKey): KeyState {
+    return keyStateOf(key, this.#nowMs());
   }
 
   /** Whether nobody can call this server yet. */
@@ -287,6 +291,10 @@ function fixedKey(secretText: string, nowMs: number): FoundKey {
 
 function mergeLimits(current: KeyLimits, wanted: Partial<KeyLimits>): KeyLimits {
   return { ...current, ...wanted };
+}
+
+export function isKeyId(text: string): boolean {
+  return KEY_ID.test(text);
 }
 
 export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';

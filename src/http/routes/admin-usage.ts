@@ -1,0 +1,106 @@
+// /admin/v1/usage and /admin/v1/requests: what all keys used, as sums and row by row, in pages or as a CSV file.
+
+import type { ZodTypeProvider } from '@fastify/type-provider-zod';
+import type { FastifyInstance } from 'fastify';
+import type { UsageService } from '../../services/usage.ts';
+import { type CsvRow, sendCsv, wantsCsv } from '../csv-reply.ts';
+import { operation } from '../operation.ts';
+import { ledgerRowsSchema, rowHeading, toRowCells, toWireRow } from '../schemas/ledger-row.ts';
+import { parseNumberCursor, parseRowCursor, refusePaging, rowCursor } from '../schemas/paging.ts';
+import {
+  groupHeading,
+  requestsQuery,
+  toGroupCells,
+  toInstantRange,
+  toUsageFilter,
+  toWireGroup,
+  toWireTotals,
+  usageQuery,
+  usageReportSchema,
+} from '../schemas/usage-report.ts';
+
+const tag = 'Administration';
+const csv =
+  'The whole report, written as fast as it is read. Cells that a spreadsheet would run begin with an apostrophe.';
+
+const usageSchema = operation(
+  {
+    operationId: 'getUsageReport',
+    summary: 'What all keys used',
+    description: 'Sums of this month in UTC, or of another time. Requests are counted when they were accepted.',
+    tag,
+    errors: ['invalid_request'],
+    csv,
+  },
+  { querystring: usageQuery, response: { 200: usageReportSchema } },
+);
+
+const requestsSchema = operation(
+  {
+    operationId: 'listRequests',
+    summary: 'Accepted requests, newest first',
+    description: 'Old ones may have been summed up and are then in the sums alone (setting `ledger.retentionDays`).',
+    tag,
+    errors: ['invalid_request'],
+    csv,
+  },
+  { querystring: requestsQuery, response: { 200: ledgerRowsSchema } },
+);
+
+export async function adminUsageRoutes(
+  api: FastifyInstance,
+  { usage }: { readonly usage: UsageService },
+): Promise<void> {
+  const typed = api.withTypeProvider<ZodTypeProvider>();
+
+  typed.get('/usage', { schema: usageSchema }, async (request, reply) => {
+    const { query } = request;
+    const filter = toUsageFilter(query, usage.nowMs());
+    const by = query.group_by;
+    if (wantsCsv(request, query.format)) {
+      refusePaging(query);
+      const pages = mapPages(usage.allGroups(filter, by), (group) => toGroupCells(group, by));
+      return sendCsv(reply, { name: 'usage', heading: groupHeading(by), pages });
+    }
+    const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
+    const [groups, total] = await Promise.all([
+      usage.groups(filter, by, { offset, limit: query.limit }),
+      usage.total(filter),
+    ]);
+    return reply.send({
+      object: 'usage_report' as const,
+      ...toInstantRange(filter),
+      data: groups.items.map(toWireGroup),
+      totals: toWireTotals(total),
+      next_cursor: groups.hasMore ? String(offset + query.limit) : null,
+    });
+  });
+
+  typed.get('/requests', { schema: requestsSchema }, async (request, reply) => {
+    const { query } = request;
+    const filter = toUsageFilter(query, usage.nowMs());
+    if (wantsCsv(request, query.format)) {
+      refusePaging(query);
+      return sendCsv(reply, {
+        name: 'requests',
+        heading: rowHeading,
+        pages: mapPages(usage.allRows(filter), toRowCells),
+      });
+    }
+    const before = query.cursor === undefined ? undefined : parseRowCursor(query.cursor);
+    const { items, hasMore } = await usage.rows(filter, { before, limit: query.limit });
+    const last = items.at(-1);
+    return reply.send({
+      object: 'list' as const,
+      data: items.map(toWireRow),
+      next_cursor: hasMore && last !== undefined ? rowCursor(last) : null,
+    });
+  });
+}
+
+async function* mapPages<Item>(
+  pages: AsyncGenerator<readonly Item[]>,
+  toCells: (item: Item) => CsvRow,
+): AsyncGenerator<readonly CsvRow[]> {
+  for await (const page of pages) yield page.map(toCells);
+}

@@ -1,0 +1,26 @@
+// Everything under /admin/v1, behind the scope `admin`.
+
+import type { FastifyInstance } from 'fastify';
+import type { Administration } from '../../services/administration.ts';
+import type { Catalog } from '../../services/catalog.ts';
+import { parseAdminBodies } from '../admin-body.ts';
+import { adminAuditRoute } from './admin-audit.ts';
+import { adminKeyRoutes } from './admin-keys.ts';
+import { adminPriceRoutes } from './admin-prices.ts';
+import { adminUsageRoutes } from './admin-usage.ts';
+
+export interface AdminDeps extends Administration {
+  readonly catalog: Catalog;
+}
+
+export async function adminRoutes(api: FastifyInstance, deps: AdminDeps): Promise<void> {
+  parseAdminBodies(api);
+  // A reply may hold a secret or an account; neither is for a cache on the way.
+  api.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
+  await api.register(adminKeyRoutes, deps);
+  await api.register(adminPriceRoutes, deps);
+  await api.register(adminUsageRoutes, deps);
+  await api.register(adminAuditRoute, deps);
+}

@@ -1,0 +1,45 @@
+// GET /ai/v1/usage: what the calling key used, and where it stands. Another key's usage cannot be asked for here: the
+// filter is built from the key that calls.
+
+import type { ZodTypeProvider } from '@fastify/type-provider-zod';
+import type { FastifyInstance } from 'fastify';
+import type { UsageService } from '../../services/usage.ts';
+import { keyOf } from '../authenticate.ts';
+import { operation } from '../operation.ts';
+import { ownUsageSchema, toWireStanding } from '../schemas/own-usage.ts';
+import { parseNumberCursor } from '../schemas/paging.ts';
+import { ownUsageQuery, toInstantRange, toUsageFilter, toWireGroup, toWireTotals } from '../schemas/usage-report.ts';
+
+const schema = operation(
+  {
+    operationId: 'getUsage',
+    summary: 'What this key used, and where it stands',
+    description: 'Sums of this month in UTC, or of another time. Requests are counted when they were accepted.',
+    tag: 'Usage',
+    errors: ['invalid_request'],
+  },
+  { querystring: ownUsageQuery, response: { 200: ownUsageSchema } },
+);
+
+export async function usageRoute(api: FastifyInstance, { usage }: { readonly usage: UsageService }): Promise<void> {
+  api.withTypeProvider<ZodTypeProvider>().get('/usage', { schema }, async (request) => {
+    const { query } = request;
+    const key = keyOf(request);
+    const filter = toUsageFilter({ ...query, key: key.id }, usage.nowMs());
+    const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
+    const [groups, total, standing] = await Promise.all([
+      usage.groups(filter, query.group_by, { offset, limit: query.limit }),
+      usage.total(filter),
+      usage.standing(key),
+    ]);
+    return {
+      object: 'usage' as const,
+      key: key.id,
+      ...toInstantRange(filter),
+      data: groups.items.map(toWireGroup),
+      totals: toWireTotals(total),
+      next_cursor: groups.hasMore ? String(offset + query.limit) : null,
+      ...toWireStanding(key, standing),
+    };
+  });
+}

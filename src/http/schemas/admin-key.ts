@@ -1,0 +1,176 @@
+// API keys on the wire of the admin routes: as they are shown, created, changed and rotated. What fields may hold is
+// checked by the service; here are their shapes.
+
+import { z } from 'zod';
+import type { ApiKey } from '../../domain/api-key.ts';
+import { formatUsd } from '../../domain/money.ts';
+import type { KeyPatch, KeyState, NewApiKey } from '../../services/api-keys.ts';
+import { instantField, instantReply, toInstant } from './instant.ts';
+import { usdField, usdReply } from './money-field.ts';
+import { listOf } from './paging.ts';
+import { strictFields } from './strict-fields.ts';
+
+const scope = z.enum(['inference', 'admin'], 'A scope is "inference" or "admin".');
+const reset = z.enum(['none', 'day', 'month'], 'The field \'reset\' must be "none", "day" or "month".');
+const limitReply = z.int().nullable();
+
+export const keySchema = z
+  .object({
+    object: z.literal('api_key'),
+    id: z.string(),
+    name: z.string(),
+    visible_prefix: z.string().describe('The first characters of the newest secret.'),
+    state: z.enum(['active', 'disabled', 'expired', 'revoked']),
+    scopes: z.array(scope),
+    models: z.array(z.string()).nullable().describe('Models it may use, `*` for any run of characters; null: all.'),
+    budget: z.object({ amount_usd: usdReply, reset }).nullable().describe('null: none.'),
+    limits: z
+      .object({ requests_per_minute: limitReply, tokens_per_minute: limitReply, concurrent_requests: limitReply })
+      .describe('null: no limit.'),
+    created_at: instantReply,
+    created_by: z.string().describe('Id of a key, `command line`, or `server`.'),
+    expires_at: instantReply.nullable(),
+    disabled_at: instantReply.nullable(),
+    revoked_at: instantReply.nullable(),
+    last_used_at: instantReply.nullable(),
+  })
+  .meta({ id: 'ApiKey', description: 'A key without its secret.' });
+
+export const keyListSchema = listOf(keySchema, { id: 'ApiKeyList', description: 'Keys, oldest first.' });
+
+const secret = z.string().describe('The secret. It is shown only now.');
+export const createdKeySchema = keySchema
+  .extend({ key: secret })
+  .meta({ id: 'CreatedApiKey', description: 'A new key with its secret, which is shown only now.' });
+
+export const rotatedKeySchema = keySchema
+  .extend({
+    key: secret,
+    previous_secrets_expire_at: instantReply.describe('Until then the secrets before work too.'),
+  })
+  .meta({ id: 'RotatedApiKey', description: 'A key with its new secret, which is shown only now.' });
+
+const name = z.string("The field 'name' must be a string.").meta({ minLength: 1, maxLength: 200 });
+const models = z
+  .array(z.string('A model must be a string.'), "The field 'models' must be an array of strings, or null for all.")
+  .nullable()
+  .describe('Models it may use, `*` for any run of characters; null: all.');
+const scopes = z.array(scope, 'The field \'scopes\' must be an array of "inference" and "admin".').min(1, {
+  message: 'A key needs at least one scope.',
+});
+const budget = strictFields('budget', {
+  amount_usd: usdField('amount_usd'),
+  reset: reset.default('none').describe('When spending counts from zero again, at midnight UTC.'),
+}).nullable();
+const LIMIT = 'A limit is a whole number from 1 to 1,000,000,000, or null for none.';
+const limit = z.int(LIMIT).min(1, LIMIT).max(1_000_000_000, LIMIT).nullable().optional();
+const limits = strictFields('limits', {
+  requests_per_minute: limit,
+  tokens_per_minute: limit,
+  concurrent_requests: limit,
+});
+const expiresAt = instantField('expires_at').nullable();
+
+export const newKeySchema = strictFields('body', {
+  name,
+  scopes: scopes.optional().describe('Default: `["inference"]`.'),
+  models: models.optional(),
+  budget: budget.optional(),
+  limits: limits.optional(),
+  expires_at: expiresAt.optional(),
+}).meta({ id: 'NewApiKey' });
+
+export const newKeyExample = {
+  name: 'billing service',
+  scopes: ['inference'],
+  models: ['kev', 'text-*'],
+  budget: { amount_usd: '25.00', reset: 'month' },
+  limits: { requests_per_minute: 600, tokens_per_minute: 1_000_000, concurrent_requests: 16 },
+  expires_at: null,
+};
+
+export const keyPatchSchema = strictFields('body', {
+  name: name.optional(),
+  scopes: scopes.optional(),
+  models: models.optional(),
+  budget: budget.optional().describe('null takes it off.'),
+  limits: limits.optional().describe('Those that are named change; null takes one off.'),
+  expires_at: expiresAt.optional(),
+  disabled: z.boolean("The field 'disabled' must be true or false.").optional(),
+}).meta({ id: 'ApiKeyPatch' });
+
+export const keyPatchExample = { disabled: true };
+
+const DAY_SECONDS = 86_400;
+const OVERLAP = "The field 'overlap_seconds' must be a whole number from 0 to 2,592,000.";
+export const rotationSchema = strictFields('body', {
+  overlap_seconds: z
+    .int(OVERLAP)
+    .min(0, OVERLAP)
+    .max(30 * DAY_SECONDS, OVERLAP)
+    .default(DAY_SECONDS)
+    .describe('How long the secrets before still work.'),
+})
+  .optional()
+  .meta({ id: 'Rotation' });
+
+export const rotationExample = { overlap_seconds: 3600 };
+
+export function toWireKey(key: ApiKey, state: KeyState): z.output<typeof keySchema> {
+  const { budget: amount, limits: given } = key;
+  return {
+    object: 'api_key',
+    id: key.id,
+    name: key.name,
+    visible_prefix: key.visiblePrefix,
+    state,
+    scopes: [...key.scopes],
+    models: key.models === null ? null : [...key.models],
+    budget: amount === null ? null : { amount_usd: formatUsd(amount.amountPicoUsd), reset: amount.reset },
+    limits: {
+      requests_per_minute: given.requestsPerMinute,
+      tokens_per_minute: given.tokensPerMinute,
+      concurrent_requests: given.concurrentRequests,
+    },
+    created_at: toInstant(key.createdAtMs),
+    created_by: key.createdBy,
+    expires_at: toInstant(key.expiresAtMs),
+    disabled_at: toInstant(key.disabledAtMs),
+    revoked_at: toInstant(key.revokedAtMs),
+    last_used_at: toInstant(key.lastUsedAtMs),
+  };
+}
+
+export function toNewKey(body: z.output<typeof newKeySchema>): NewApiKey {
+  return {
+    models: null,
+    expiresAtMs: null,
+    ...toKeyPatch({ ...body, disabled: undefined }),
+    name: body.name,
+  };
+}
+
+export function toKeyPatch(body: z.output<typeof keyPatchSchema>): KeyPatch {
+  return {
+    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.scopes === undefined ? {} : { scopes: body.scopes }),
+    ...(body.models === undefined ? {} : { models: body.models }),
+    ...(body.budget === undefined ? {} : { budget: toBudget(body.budget) }),
+    ...(body.limits === undefined ? {} : { limits: toLimits(body.limits) }),
+    ...(body.expires_at === undefined ? {} : { expiresAtMs: body.expires_at }),
+    ...(body.disabled === undefined ? {} : { isDisabled: body.disabled }),
+  };
+}
+
+function toBudget(given: z.output<typeof budget>): KeyPatch['budget'] & (object | null) {
+  return given === null ? null : { amountPicoUsd: given.amount_usd, reset: given.reset };
+}
+
+function toLimits(given: z.output<typeof limits>): NonNullable<KeyPatch['limits']> {
+  const { requests_per_minute, tokens_per_minute, concurrent_requests } = given;
+  return {
+    ...(requests_per_minute === undefined ? {} : { requestsPerMinute: requests_per_minute }),
+    ...(tokens_per_minute === undefined ? {} : { tokensPerMinute: tokens_per_minute }),
+    ...(concurrent_requests === undefined ? {} : { concurrentRequests: concurrent_requests }),
+  };
+}

@@ -1,0 +1,109 @@
+// Prices on the wire of the admin routes. Every amount is dollars per 1,000,000 tokens, as an exact decimal text.
+
+import { z } from 'zod';
+import type { ModelCard } from '../../domain/model-card.ts';
+import type { Price } from '../../domain/money.ts';
+import type { DatedPrice } from '../../services/prices.ts';
+import { formatPrice, type NewPrice } from '../../services/prices.ts';
+import { instantField, instantReply, toInstant } from './instant.ts';
+import { priceField } from './money-field.ts';
+import { listOf } from './paging.ts';
+import { strictFields } from './strict-fields.ts';
+
+const amount = z
+  .string()
+  .describe('US dollars per 1,000,000 tokens.')
+  .meta({ examples: ['0.0378'] });
+const amounts = { input_usd: amount, cached_input_usd: amount, output_usd: amount };
+
+export const datedPriceSchema = z
+  .object({
+    object: z.literal('price'),
+    model: z.string(),
+    ...amounts,
+    effective_from: instantReply,
+    created_at: instantReply,
+    created_by: z.string().describe('Id of a key, `command line`, or `server`.'),
+  })
+  .meta({ id: 'DatedPrice', description: 'A price of a model from a moment on, until a later one.' });
+
+export const priceHistorySchema = listOf(datedPriceSchema, {
+  id: 'PriceHistory',
+  description: 'Prices that were, are and will be, by model, the latest first.',
+});
+
+export const setPriceSchema = datedPriceSchema
+  .extend({ model_is_served: z.boolean().describe('Whether this server offers the model now.') })
+  .meta({ id: 'SetPrice', description: 'The price that was set.' });
+
+const currentPriceSchema = z
+  .object({
+    model: z.string(),
+    type: z.enum(['llm', 'embedding', 'decision']),
+    ...amounts,
+    source: z
+      .enum(['set', 'own'])
+      .describe('`set` by an administrator; `own`: of the model folder or the configuration.'),
+    effective_from: instantReply.nullable().describe("null: the model's own price, from always."),
+  })
+  .meta({ id: 'CurrentPrice', description: 'What a model costs now.' });
+
+export const currentPricesSchema = z
+  .object({ object: z.literal('list'), data: z.array(currentPriceSchema) })
+  .meta({ id: 'CurrentPriceList', description: 'What every model of this server costs now.' });
+
+export const newPriceSchema = strictFields('body', {
+  model: z.string("The field 'model' must be a string.").meta({ minLength: 1, maxLength: 256 }),
+  input_usd: priceField('input_usd').describe('US dollars per 1,000,000 tokens of input.'),
+  cached_input_usd: priceField('cached_input_usd')
+    .optional()
+    .describe('Of input that an upstream had cached. Default: the price of input.'),
+  output_usd: priceField('output_usd').describe('US dollars per 1,000,000 tokens of output.'),
+  effective_from: instantField('effective_from')
+    .optional()
+    .describe('Not in the past. Default: now. At least 5 seconds ahead it takes effect on all servers at once.'),
+}).meta({ id: 'NewPrice' });
+
+export const newPriceExample = { model: 'kev', input_usd: '0.0378', output_usd: '0' };
+
+export function toNewPrice(body: z.output<typeof newPriceSchema>): NewPrice {
+  return {
+    modelId: body.model,
+    price: {
+      inputMicroUsd: body.input_usd,
+      cachedInputMicroUsd: body.cached_input_usd ?? body.input_usd,
+      outputMicroUsd: body.output_usd,
+    },
+    effectiveFromMs: body.effective_from,
+  };
+}
+
+export function toWirePrice(price: DatedPrice): z.output<typeof datedPriceSchema> {
+  return {
+    object: 'price',
+    model: price.modelId,
+    ...toAmounts(price.price),
+    effective_from: toInstant(price.effectiveFromMs),
+    created_at: toInstant(price.createdAtMs),
+    created_by: price.createdBy,
+  };
+}
+
+/** @param set the price in force, if one was set */
+export function toWireCurrent(card: ModelCard, set: DatedPrice | undefined): z.output<typeof currentPriceSchema> {
+  return {
+    model: card.id,
+    type: card.type,
+    ...toAmounts(card.price),
+    source: set === undefined ? 'own' : 'set',
+    effective_from: toInstant(set?.effectiveFromMs ?? null),
+  };
+}
+
+function toAmounts(price: Price): { input_usd: string; cached_input_usd: string; output_usd: string } {
+  return {
+    input_usd: formatPrice(price.inputMicroUsd),
+    cached_input_usd: formatPrice(price.cachedInputMicroUsd),
+    output_usd: formatPrice(price.outputMicroUsd),
+  };
+}

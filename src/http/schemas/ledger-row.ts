@@ -1,0 +1,76 @@
+// Single rows of the ledger on the wire, in JSON and as CSV: what each request was, used and cost.
+
+import { z } from 'zod';
+import type { LedgerRow } from '../../domain/ledger.ts';
+import { formatPrice } from '../../services/prices.ts';
+import type { CsvRow } from '../csv-reply.ts';
+import { instantReply, toInstant } from './instant.ts';
+import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
+import { listOf } from './paging.ts';
+
+const price = z.string().describe('US dollars per 1,000,000 tokens when it was accepted.');
+
+const rowShape = {
+  id: z.string(),
+  request_id: z.string().describe("As in the reply's `x-request-id`; a client may choose it."),
+  key: z.string(),
+  model: z.string(),
+  endpoint: z.string(),
+  streamed: z.boolean(),
+  accepted_at: instantReply,
+  end: z.enum(['completed', 'client_left', 'failed', 'upstream_failed', 'crashed']),
+  status: z.int().describe('Of the reply; 499: nobody was left to get one.'),
+  error_code: z.string().nullable(),
+  input_tokens: z.int(),
+  cached_tokens: z.int(),
+  output_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  estimated: z.boolean().describe('Whether the counts are ours because the upstream told none.'),
+  input_price_usd: price,
+  cached_input_price_usd: price,
+  output_price_usd: price,
+  cost_usd: usdReply,
+  cost_pico_usd: picoUsdReply,
+  duration_ms: z.number(),
+  wait_ms: z.number().nullable().describe('Until work began, or the first byte of the upstream came.'),
+};
+
+const ledgerRowSchema = z.object(rowShape).meta({ id: 'LedgerRow', description: 'One accepted request.' });
+
+export const ledgerRowsSchema = listOf(ledgerRowSchema, {
+  id: 'LedgerRowList',
+  description: 'Accepted requests, newest first.',
+});
+
+export const rowHeading: readonly string[] = Object.keys(rowShape);
+
+export function toWireRow(row: LedgerRow): z.output<typeof ledgerRowSchema> {
+  return {
+    id: row.id,
+    request_id: row.requestId,
+    key: row.keyId,
+    model: row.modelId,
+    endpoint: row.endpoint,
+    streamed: row.isStreamed,
+    accepted_at: toInstant(row.acceptedAtMs),
+    end: row.end,
+    status: row.status,
+    error_code: row.errorCode,
+    input_tokens: row.usage.inputTokens,
+    cached_tokens: row.usage.cachedTokens,
+    output_tokens: row.usage.outputTokens,
+    reasoning_tokens: row.usage.reasoningTokens,
+    estimated: row.isEstimated,
+    input_price_usd: formatPrice(row.price.inputMicroUsd),
+    cached_input_price_usd: formatPrice(row.price.cachedInputMicroUsd),
+    output_price_usd: formatPrice(row.price.outputMicroUsd),
+    ...toWireCost(row.costPicoUsd),
+    duration_ms: row.durationMs,
+    wait_ms: row.waitMs,
+  };
+}
+
+/** In the order of the heading. */
+export function toRowCells(row: LedgerRow): CsvRow {
+  return Object.values(toWireRow(row));
+}

@@ -1,0 +1,55 @@
+// Pages of a list: how many items, and the cursor that a reply hands out for the next request. A cursor is made of what
+// ordered the list, so nothing is skipped or told twice while the list grows.
+
+import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
+import { queryNumber, queryText } from './strict-fields.ts';
+
+export const limitParameter = queryNumber('limit', { min: 1, max: 1000, byDefault: 100 }).describe('Items of a page.');
+
+export const cursorParameter = queryText('cursor')
+  .max(200, badCursorMessage())
+  .optional()
+  .describe('`next_cursor` of the page before.');
+
+export const nextCursor = z.string().nullable().describe('For the next page; null: this is the last one.');
+
+/** A list of one kind of item. */
+export function listOf<Item extends z.ZodType>(
+  item: Item,
+  meta: { readonly id: string; readonly description: string },
+) {
+  return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: nextCursor }).meta(meta);
+}
+
+/** @throws AppError `invalid_request` */
+export function parseNumberCursor(cursor: string): number {
+  const number = /^\d{1,15}$/.test(cursor) ? Number(cursor) : Number.NaN;
+  if (!Number.isSafeInteger(number)) throw badCursor();
+  return number;
+}
+
+/** @throws AppError `invalid_request` */
+export function parseRowCursor(cursor: string): { acceptedAtMs: number; id: string } {
+  const [, time, id] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(cursor) ?? [];
+  if (time === undefined || id === undefined) throw badCursor();
+  return { acceptedAtMs: Number(time), id };
+}
+
+export function rowCursor({ acceptedAtMs, id }: { readonly acceptedAtMs: number; readonly id: string }): string {
+  return `${acceptedAtMs}.${id}`;
+}
+
+export function badCursor(): AppError {
+  return new AppError('invalid_request', badCursorMessage(), { param: 'cursor' });
+}
+
+/** A file is the whole report. @throws AppError `invalid_request` */
+export function refusePaging({ cursor }: { readonly cursor?: string | undefined }): void {
+  if (cursor === undefined) return;
+  throw new AppError('invalid_request', 'A CSV file has no pages.', { param: 'cursor' });
+}
+
+function badCursorMessage(): string {
+  return "The parameter 'cursor' must be the 'next_cursor' of the page before.";
+}

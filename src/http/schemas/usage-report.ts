@@ -1,0 +1,185 @@
+// Usage reports on the wire: which part of the ledger is asked for, and sums as they are shown, in JSON and as CSV.
+
+import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../../services/usage.ts';
+import type { CsvRow } from '../csv-reply.ts';
+import { instantField, instantReply, toInstant } from './instant.ts';
+import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
+import { cursorParameter, limitParameter, nextCursor } from './paging.ts';
+import { filterText, queryText, strictFields } from './strict-fields.ts';
+
+const OWN_DIMENSIONS = ['model', 'endpoint', 'end', 'day', 'hour'] as const satisfies readonly UsageDimension[];
+const DIMENSIONS = ['key', ...OWN_DIMENSIONS] as const satisfies readonly UsageDimension[];
+
+/** `model,day`: each name once, in any order. */
+function groupBy<Dimension extends UsageDimension>(dimensions: readonly Dimension[]) {
+  const message = `The parameter 'group_by' must be names out of ${dimensions.join(', ')}, each once, with commas between them; day or hour, not both.`;
+  return queryText('group_by')
+    .optional()
+    .transform((text, context): readonly Dimension[] => {
+      if (text === undefined || text === '') return [];
+      const names = text.split(',');
+      const found = dimensions.filter((dimension) => names.includes(dimension));
+      const hasBoth = names.includes('day') && names.includes('hour');
+      if (found.length === names.length && !hasBoth) return found;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ type: 'string', examples: ['model,day'] })
+    .describe(`What is summed apart: ${dimensions.join(', ')}. Default: nothing, one sum of all.`);
+}
+
+const range = {
+  from: instantField('from', 'parameter')
+    .optional()
+    .describe('From then on. Default: the start of this month, in UTC.'),
+  to: instantField('to', 'parameter').optional().describe('Until before then. Default: now.'),
+};
+const paging = { limit: limitParameter, cursor: cursorParameter };
+const filters = {
+  model: filterText('model').optional().describe('Of this model alone.'),
+  endpoint: filterText('endpoint').optional().describe('Of this endpoint alone: `/ai/v1/systemone`.'),
+};
+const keyFilter = { key: filterText('key').optional().describe('Id of a key: of this one alone.') };
+const format = {
+  format: z
+    .enum(['json', 'csv'], 'The parameter \'format\' must be "json" or "csv".')
+    .optional()
+    .describe('`csv` is the whole report, without pages. Default: as `Accept` says.'),
+};
+
+export const ownUsageQuery = strictFields('query', {
+  ...range,
+  group_by: groupBy(OWN_DIMENSIONS),
+  ...filters,
+  ...paging,
+});
+export const usageQuery = strictFields('query', {
+  ...range,
+  group_by: groupBy(DIMENSIONS),
+  ...keyFilter,
+  ...filters,
+  ...paging,
+  ...format,
+});
+export const requestsQuery = strictFields('query', { ...range, ...keyFilter, ...filters, ...paging, ...format });
+
+// Not z.int(): beyond 2^53 a sum is told as exactly as JSON's readers can hold it, rather than not at all.
+const count = z.number().meta({ type: 'integer' });
+
+const totalsShape = {
+  requests: count,
+  input_tokens: count.describe('Cached ones included.'),
+  cached_tokens: count,
+  output_tokens: count.describe('Reasoning included.'),
+  reasoning_tokens: count,
+  cost_usd: usdReply,
+  cost_pico_usd: picoUsdReply,
+};
+
+export const usageTotalsSchema = z.object(totalsShape).meta({ id: 'UsageTotals', description: 'Sums over requests.' });
+
+export const usageGroupSchema = z
+  .object({
+    key: z.string().optional().describe('Id.'),
+    model: z.string().optional(),
+    endpoint: z.string().optional(),
+    end: z.string().optional().describe('How the requests ended: `completed`, `client_left`, …'),
+    start: instantReply.optional().describe('Of the day or hour, in UTC.'),
+    ...totalsShape,
+  })
+  .meta({
+    id: 'UsageGroup',
+    description: 'Sums over the requests of one group; it has the names that were asked for.',
+  });
+
+export const reportShape = {
+  from: instantReply,
+  to: instantReply,
+  data: z.array(usageGroupSchema),
+  totals: usageTotalsSchema.describe('Of the whole report, not of the page.'),
+  next_cursor: nextCursor,
+};
+
+export const usageReportSchema = z
+  .object({ object: z.literal('usage_report'), ...reportShape })
+  .meta({ id: 'UsageReport', description: 'Sums of the ledger, ordered by their groups.' });
+
+export interface RangeQuery {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+  readonly endpoint?: string | undefined;
+}
+
+/** @throws AppError `invalid_request` when the range is empty */
+export function toUsageFilter(query: RangeQuery, nowMs: number): UsageFilter {
+  const toMs = query.to ?? nowMs;
+  const fromMs = query.from ?? startOfMonth(query.to === undefined ? nowMs : toMs - 1);
+  if (fromMs >= toMs) {
+    throw new AppError('invalid_request', "The parameter 'from' must be before 'to'.", { param: 'from' });
+  }
+  return {
+    fromMs,
+    toMs,
+    ...(query.key === undefined ? {} : { keyId: query.key }),
+    ...(query.model === undefined ? {} : { modelId: query.model }),
+    ...(query.endpoint === undefined ? {} : { endpoint: query.endpoint }),
+  };
+}
+
+export function toInstantRange({ fromMs, toMs }: UsageFilter): { from: string; to: string } {
+  return { from: toInstant(fromMs), to: toInstant(toMs) };
+}
+
+function startOfMonth(ms: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}
+
+export function toWireTotals(group: UsageGroup): z.output<typeof usageTotalsSchema> {
+  return {
+    requests: group.requests,
+    input_tokens: Number(group.inputTokens),
+    cached_tokens: Number(group.cachedTokens),
+    output_tokens: Number(group.outputTokens),
+    reasoning_tokens: Number(group.reasoningTokens),
+    ...toWireCost(group.costPicoUsd),
+  };
+}
+
+export function toWireGroup(group: UsageGroup): z.output<typeof usageGroupSchema> {
+  return {
+    ...(group.keyId === undefined ? {} : { key: group.keyId }),
+    ...(group.modelId === undefined ? {} : { model: group.modelId }),
+    ...(group.endpoint === undefined ? {} : { endpoint: group.endpoint }),
+    ...(group.end === undefined ? {} : { end: group.end }),
+    ...(group.startMs === undefined ? {} : { start: toInstant(group.startMs) }),
+    ...toWireTotals(group),
+  };
+}
+
+/** Columns of the dimensions asked for, then the sums. */
+export function groupHeading(by: readonly UsageDimension[]): string[] {
+  return [...columnsOf(by), ...Object.keys(totalsShape)];
+}
+
+export function toGroupCells(group: UsageGroup, by: readonly UsageDimension[]): CsvRow {
+  const wire = toWireGroup(group);
+  return [
+    ...columnsOf(by).map((column) => wire[column] ?? null),
+    group.requests,
+    group.inputTokens,
+    group.cachedTokens,
+    group.outputTokens,
+    group.reasoningTokens,
+    wire.cost_usd,
+    wire.cost_pico_usd,
+  ];
+}
+
+function columnsOf(by: readonly UsageDimension[]): ('key' | 'model' | 'endpoint' | 'end' | 'start')[] {
+  return [...new Set(by.map((dimension) => (dimension === 'day' || dimension === 'hour' ? 'start' : dimension)))];
+}
