@@ -196,7 +196,10 @@ export interface UsageGroup {
 }
 
 export interface UsageStore {
-  /** Rows and rolled-up rows together, ordered by the dimensions. @param page `offset` groups are left out */
+  /**
+   * Rows and rolled-up rows together, ordered by the dimensions; without dimensions always one group. A rolled-up hour
+   * counts where its start lies in the range. @param page `offset` groups are left out
+   */
   sum(
     filter: UsageFilter,
     by: readonly UsageDimension[],
@@ -212,7 +215,8 @@ export interface UsageStore {
   ): Promise<readonly LedgerRow[]>;
   /**
    * Sums rows that were accepted before `beforeMs` (cut to an hour) by hour, key, model, endpoint and end, and deletes
-   * them, in transactions of at most `limit` rows. Sums stay the same at every moment. @returns rows rolled up
+   * them: at most `limit`, the oldest first, in one transaction. Sums stay the same at every moment. @returns rows rolled
+   * up; `limit` where there may be more
    */
   rollUp(beforeMs: number, limit: number): Promise<number>;
 }
