@@ -2,7 +2,14 @@
 // everything in and settles everything.
 
 import type { Standing } from '../../src/domain/ledger.ts';
-import type { LedgerStore, Reservation, ReserveOutcome, Settlement, SettleOutcome } from '../../src/storage/stores.ts';
+import type {
+  KeyStanding,
+  LedgerStore,
+  Reservation,
+  ReserveOutcome,
+  Settlement,
+  SettleOutcome,
+} from '../../src/storage/stores.ts';
 import { StoreUnavailableError } from '../../src/storage/stores.ts';
 
 export const STANDING: Standing = {
