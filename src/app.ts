@@ -7,18 +7,23 @@ import type { FastifyInstance } from 'fastify';
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import type { ModelCard } from './domain/model-card.ts';
+import type { Price } from './domain/money.ts';
 import { createLocalEngine, type LocalEngine } from './engine/local-engine.ts';
 import type { Authenticator } from './http/authenticate.ts';
+import { REPLY_STATUSES } from './http/error-reply.ts';
 import { createHttpServer } from './http/server.ts';
 import type { Logger } from './observability/logger.ts';
-import { createMetrics } from './observability/metrics.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { StartError } from './runtime/start-error.ts';
+import type { Accounting } from './services/accounting.ts';
 import type { Administration } from './services/administration.ts';
 import { Catalog, type ModelSource, type Pricing } from './services/catalog.ts';
 import { ChatService } from './services/chat.ts';
 import { DecideService } from './services/decide.ts';
 import { EmbedService } from './services/embed.ts';
+import { LedgerAccounting, type LedgerMetrics } from './services/ledger.ts';
 import { Unmetered } from './services/unmetered.ts';
+import type { LedgerStore } from './storage/stores.ts';
 import { HttpChatUpstream } from './upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from './upstream/upstream-options.ts';
 
@@ -42,10 +47,17 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   /** Absent: without the routes that need a store, and every model at its own price. */
   readonly administration?: Administration;
+  /** Absent: nothing is metered. */
+  readonly ledger?: {
+    readonly store: LedgerStore;
+    /** Of this process, for its reservations. */
+    readonly instanceId: string;
+  };
   /** undefined: optimised graphs are not kept. */
   readonly cacheFolder: string | undefined;
 }
 
+type StoppableAccounting = Accounting & { stop(): Promise<void> };
 type Closer = () => Promise<unknown>;
 
 /**
@@ -66,12 +78,15 @@ export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<A
 async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): Promise<App> {
   const { config } = loaded;
   let isDraining = false;
+  const metrics: Metrics = createMetrics({ engineStatus: () => engine.status() });
+  const accounting = buildAccounting(config, parts, metrics);
+  // Built first, so closed last: whatever ends before has a row to write.
+  closers.push(() => accounting.stop());
   const engine = await startEngine(config, { folders: findModelFolders(config), ...parts });
   closers.push(() => engine.drain());
   const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices);
-  const accounting = new Unmetered();
   const chat = new ChatService(upstreams, catalog, accounting);
   closers.push(() => chat.close());
   const server = await createHttpServer({
@@ -82,7 +97,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     chat,
     administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
-    metrics: createMetrics({ engineStatus: () => engine.status() }),
+    metrics,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
     options: { ...config.http, ...config.decisions, version: parts.version },
@@ -98,6 +113,22 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     return grace.end();
   });
   return { server, engine, models: [engine, ...upstreams].flatMap(({ models }) => models), stop };
+}
+
+function buildAccounting(
+  { ledger, idempotency }: Config,
+  parts: AppParts,
+  metrics: LedgerMetrics,
+): StoppableAccounting {
+  if (parts.ledger === undefined) return new Unmetered();
+  return new LedgerAccounting({
+    ...ledger,
+    ...parts.ledger,
+    idempotency,
+    metrics,
+    statuses: REPLY_STATUSES,
+    onFault: (error) => parts.logger.error({ err: error }, 'an outcome could not be written to the ledger'),
+  });
 }
 
 export interface EngineParts {
@@ -145,6 +176,15 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
+export function priceOfUpstreamModel(model: Config['upstreams'][number]['models'][number]): Price {
+  const inputMicroUsd = model.inputMicroUsdPerMillionTokens;
+  return {
+    inputMicroUsd,
+    cachedInputMicroUsd: model.cachedInputMicroUsdPerMillionTokens ?? inputMicroUsd,
+    outputMicroUsd: model.outputMicroUsdPerMillionTokens,
+  };
+}
+
 /** One for each model of each configured upstream. */
 function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamOptions[] {
   return config.upstreams.flatMap((upstream) =>
@@ -153,11 +193,7 @@ function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamO
       description: model.description,
       ownedBy: model.ownedBy ?? upstream.name,
       releaseDate: model.releaseDate,
-      price: {
-        inputMicroUsd: model.inputMicroUsdPerMillionTokens,
-        cachedInputMicroUsd: model.cachedInputMicroUsdPerMillionTokens ?? model.inputMicroUsdPerMillionTokens,
-        outputMicroUsd: model.outputMicroUsdPerMillionTokens,
-      },
+      price: priceOfUpstreamModel(model),
       baseUrl: upstream.baseUrl,
       upstreamModel: model.upstreamModel ?? model.id,
       apiKey: upstreamApiKeys.get(upstream.name),

@@ -61,7 +61,8 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
     await prices.start();
     const cacheFolder = config.engine.cacheDir ?? join(config.dataDir, 'cache');
     const hasCache = existsSync(cacheFolder);
-    const parts = { version: around.version, logger, authenticator: keys, administration, cacheFolder };
+    const ledger = { store: stores.ledger, instanceId: housekeeping.instanceId };
+    const parts = { version: around.version, logger, authenticator: keys, administration, ledger, cacheFolder };
     const app = await buildApp(loaded, parts);
     stopRequest.watch(app.engine);
     const announce =

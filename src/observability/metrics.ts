@@ -25,6 +25,8 @@ interface FinishedRequest {
 /** From 1 ms, the time of an error, to a minute, the time of a long chat. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+export type Metrics = ReturnType<typeof createMetrics>;
+
 export function createMetrics({ engineStatus }: { readonly engineStatus: () => EngineGauges }) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -24,7 +24,7 @@ import {
 import { storeUnavailable } from './refusal.ts';
 import type { Requester } from './requester.ts';
 import type { Unsettled } from './unsettled.ts';
-import { pause, type WallClock } from './wall-clock.ts';
+import { NEVER, pause, type WallClock } from './wall-clock.ts';
 
 export interface LedgerParts {
   readonly store: LedgerStore;
@@ -47,7 +47,6 @@ export const NO_STANDING: Standing = { budget: null, requests: null, tokens: nul
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
-const NEVER = new AbortController().signal;
 
 export class LedgerRequest implements OpenRequest {
   readonly standing: Standing;

@@ -6,13 +6,13 @@ import type { Demand } from '../domain/ledger.ts';
 import { ENDPOINT_OF_TYPE } from '../domain/model-card.ts';
 import { costPicoUsd } from '../domain/money.ts';
 import { type LedgerStore, type Reservation, type ReserveOutcome, StoreUnavailableError } from '../storage/stores.ts';
-import type { Accounting, MeteredRequest, Opening } from './accounting.ts';
+import type { Accounting, MeteredRequest, Opening, OpenRequest } from './accounting.ts';
 import { type LedgerParts, LedgerRequest, UnbilledRequest } from './ledger-request.ts';
 import type { ReplyStatuses } from './outcome.ts';
 import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from './refusal.ts';
 import type { Requester } from './requester.ts';
 import { Unsettled } from './unsettled.ts';
-import { pause, type WallClock, wallClock } from './wall-clock.ts';
+import { NEVER, pause, type WallClock, wallClock } from './wall-clock.ts';
 
 export interface LedgerMetrics {
   ledgerAnswered(operation: 'reserve' | 'settle', durationMs: number): void;
@@ -46,6 +46,8 @@ export class LedgerAccounting implements Accounting {
   readonly #options: LedgerOptions;
   readonly #clock: WallClock;
   readonly #unsettled: Unsettled;
+  #openRequests = 0;
+  #onNoneOpen: () => void = () => undefined;
 
   constructor(options: LedgerOptions) {
     this.#options = options;
@@ -68,7 +70,10 @@ export class LedgerAccounting implements Accounting {
     const { reservation, outcome } = reserved;
     switch (outcome.type) {
       case 'reserved':
-        return { type: 'opened', request: new LedgerRequest(this.#parts(request), reservation, outcome.standing) };
+        return {
+          type: 'opened',
+          request: this.#watch(new LedgerRequest(this.#parts(request), reservation, outcome.standing)),
+        };
       case 'replay':
         if (outcome.reply === null) throw replyNotKept();
         return { type: 'replayed', reply: outcome.reply, standing: undefined };
@@ -81,9 +86,34 @@ export class LedgerAccounting implements Accounting {
     }
   }
 
-  /** Once nothing is open any more: tells the store what it could not be told so far. */
+  /**
+   * Once nothing more is let in: waits for what is being closed, then tells the store what it could not be told so far.
+   */
   async stop(): Promise<void> {
+    if (this.#openRequests > 0) {
+      const closed = new Promise<void>((resolve) => {
+        this.#onNoneOpen = resolve;
+      });
+      await Promise.race([closed, pause(this.#clock, this.#options.settleTimeoutMs, NEVER)]);
+    }
     await this.#unsettled.stop();
+  }
+
+  #watch(request: LedgerRequest): OpenRequest {
+    this.#openRequests += 1;
+    const closing = async <T>(end: Promise<T>): Promise<T> => {
+      try {
+        return await end;
+      } finally {
+        this.#openRequests -= 1;
+        if (this.#openRequests === 0) this.#onNoneOpen();
+      }
+    };
+    return {
+      standing: request.standing,
+      complete: (work) => closing(request.complete(work)),
+      fail: (error, partial) => closing(request.fail(error, partial)),
+    };
   }
 
   #parts({ requester, model }: MeteredRequest): LedgerParts {

@@ -19,4 +19,8 @@ export class Unmetered implements Accounting {
   needsCount(): boolean {
     return false;
   }
+
+  async stop(): Promise<void> {
+    // Nothing is ever left to be written.
+  }
 }

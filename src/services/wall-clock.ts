@@ -15,6 +15,9 @@ export const wallClock: WallClock = {
   },
 };
 
+/** For a pause that nobody cuts short. */
+export const NEVER = new AbortController().signal;
+
 /** Resolves after a while. @throws the signal's reason, as soon as it is aborted */
 export function pause(clock: WallClock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
