@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { buildApp, findModelFolders, startEngine } from './app.ts';
+import { buildApp, findModelFolders, priceOfUpstreamModel, startEngine } from './app.ts';
 import type {
   DecisionModel,
   ListedModel,
@@ -24,7 +24,7 @@ import { AppError } from './domain/errors.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { BertTokenizer } from './runtime/bert-tokenizer.ts';
 import { type DecisionFolder, renderManifest, writeTemperatures } from './runtime/calibrated-folder.ts';
-import type { ModelFolder } from './runtime/manifest.ts';
+import { type ModelFolder, priceOf } from './runtime/manifest.ts';
 import { readModelFolder } from './runtime/model-folder.ts';
 import { StartError } from './runtime/start-error.ts';
 import { openConfiguredStores, serve } from './serve.ts';
@@ -124,12 +124,15 @@ async function* verifyModels(flags: SettingFlags, given: readonly string[]): Asy
 async function listModels(flags: SettingFlags): Promise<readonly ListedModel[]> {
   const { config } = loadConfig({ flags });
   const folders = await Promise.all(findModelFolders(config).map(readModelFolder));
-  const local = folders.map(({ path, digest, manifest: { id, type, description } }) => ({
-    ...{ id, type, description, digest },
-    source: path,
-  }));
-  const upstream = config.upstreams.flatMap(({ name, models }) =>
-    models.map(({ id, description }) => ({ id, type: 'llm' as const, description, source: name })),
+  const local = folders.map(({ path: source, digest, manifest }) => {
+    const { id, type, description } = manifest;
+    return { id, type, description, source, digest, price: priceOf(manifest) };
+  });
+  const upstream = config.upstreams.flatMap(({ name: source, models }) =>
+    models.map((model) => {
+      const { id, description } = model;
+      return { id, type: 'llm' as const, description, source, price: priceOfUpstreamModel(model) };
+    }),
   );
   return [...local, ...upstream];
 }

@@ -2,6 +2,8 @@
 
 import type { ApiKey, Budget } from '../domain/api-key.ts';
 import { formatUsd } from '../domain/money.ts';
+import { keyStateOf } from '../services/api-keys.ts';
+import type { KeyStanding } from '../services/usage.ts';
 import { toDay, toTime } from './times.ts';
 
 export const KEY_HEADING = [
@@ -27,21 +29,22 @@ export function toKeyCells(key: ApiKey, nowMs: number): string[] {
     toDay(key.createdAtMs),
     toDay(key.lastUsedAtMs, 'never'),
     toDay(key.expiresAtMs, 'never'),
-    stateOf(key, nowMs),
+    keyStateOf(key, nowMs),
   ];
 }
 
-/** One line each. */
-export function toKeyLines(key: ApiKey, nowMs: number): string[][] {
+/** A label and a text each. */
+export function toKeyLines(key: ApiKey, standing: KeyStanding, nowMs: number): string[][] {
   const { requestsPerMinute, tokensPerMinute, concurrentRequests } = key.limits;
   return [
     ['id', key.id],
     ['key', `${key.visiblePrefix}…`],
     ['name', key.name],
-    ['state', stateOf(key, nowMs)],
+    ['state', keyStateOf(key, nowMs)],
     ['scopes', key.scopes.join(', ')],
     ['models', key.models?.join(', ') ?? 'all'],
     ['budget', describeBudget(key.budget)],
+    ...describeSpending(standing),
     ['requests a minute', String(requestsPerMinute ?? 'no limit')],
     ['tokens a minute', String(tokensPerMinute ?? 'no limit')],
     ['requests at a time', String(concurrentRequests ?? 'no limit')],
@@ -53,12 +56,13 @@ export function toKeyLines(key: ApiKey, nowMs: number): string[][] {
   ];
 }
 
-export function toKeyJson(key: ApiKey): object {
+export function toKeyJson(key: ApiKey, nowMs: number): object {
   const { budget, limits } = key;
   return {
     id: key.id,
     name: key.name,
     visible_prefix: key.visiblePrefix,
+    state: keyStateOf(key, nowMs),
     models: key.models,
     scopes: key.scopes,
     budget: budget === null ? null : { amount_usd: formatUsd(budget.amountPicoUsd), reset: budget.reset },
@@ -76,13 +80,32 @@ export function toKeyJson(key: ApiKey): object {
   };
 }
 
+/** What of the budget is gone. */
+export function toBudgetJson({ budget }: ApiKey, { standing, ...amounts }: KeyStanding): object {
+  if (budget === null || standing.budget === null) return {};
+  return {
+    budget: {
+      amount_usd: formatUsd(budget.amountPicoUsd),
+      reset: budget.reset,
+      spent_usd: formatUsd(amounts.spentPicoUsd),
+      reserved_usd: formatUsd(amounts.reservedPicoUsd),
+      remaining_usd: formatUsd(standing.budget.remainingPicoUsd),
+      resets_at: toTime(standing.budget.resetsAtMs),
+    },
+  };
+}
+
+function describeSpending({ standing: { budget }, spentPicoUsd, reservedPicoUsd }: KeyStanding): string[][] {
+  if (budget === null) return [];
+  return [
+    ['  spent', `$${formatUsd(spentPicoUsd)}`],
+    ['  reserved', `$${formatUsd(reservedPicoUsd)}`],
+    ['  left', `$${formatUsd(budget.remainingPicoUsd)}`],
+    ['  starts anew', toTime(budget.resetsAtMs) ?? 'never'],
+  ];
+}
+
 function describeBudget(budget: Budget | null): string {
   if (budget === null) return 'none';
   return `$${formatUsd(budget.amountPicoUsd)}${budget.reset === 'none' ? '' : ` a ${budget.reset}`}`;
-}
-
-function stateOf(key: ApiKey, nowMs: number): string {
-  if (key.revokedAtMs !== null) return 'revoked';
-  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return 'expired';
-  return key.disabledAtMs === null ? 'active' : 'disabled';
 }

@@ -4,9 +4,8 @@ import type { ApiKey } from '../domain/api-key.ts';
 import { COMMAND_LINE } from '../services/actor.ts';
 import type { ApiKeyService, CreatedApiKey, KeyPatch } from '../services/api-keys.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
-import { KEY_HEADING, toKeyCells, toKeyJson, toKeyLines } from './key-fields.ts';
+import { KEY_HEADING, toBudgetJson, toKeyCells, toKeyJson, toKeyLines } from './key-fields.ts';
 import { budgetOf, KEY_OPTIONS, type KeyWish, readKeyWish } from './key-options.ts';
-import type { Program } from './program.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 import { parseSpan, toTime } from './times.ts';
 
@@ -26,7 +25,8 @@ export const keysCreateCommand: Command = {
     if (name === undefined) throw new UsageError('--name is needed: what the key is for.');
     const wanted = { ...toPatch(wish, null), name, models, expiresAtMs };
     const created = await program.withServices(given.settings, ({ keys }) => keys.create(wanted, COMMAND_LINE));
-    return tellSecret(created, `Created ${created.key.id} (${created.key.name}).`, { given, program });
+    program.writeOut(tellSecret(created, given, { words: `Created ${created.key.id} (${created.key.name}).` }));
+    return 0;
   },
 };
 
@@ -38,7 +38,7 @@ export const keysListCommand: Command = {
   async run(given, program) {
     refusePositionals(given);
     const found = await program.withServices(given.settings, ({ keys }) => keys.list());
-    if (given.options['json']) program.writeOut(renderJson(found.map(toKeyJson)));
+    if (given.options['json']) program.writeOut(renderJson(found.map((key) => toKeyJson(key, Date.now()))));
     else if (found.length === 0) program.writeOut('No keys. `umpire keys create --name …` makes one.\n');
     else program.writeOut(renderTable([KEY_HEADING, ...found.map((key) => toKeyCells(key, Date.now()))]));
     return 0;
@@ -47,14 +47,19 @@ export const keysListCommand: Command = {
 
 export const keysShowCommand: Command = {
   name: 'keys show',
-  summary: 'Show what an API key may do',
+  summary: 'Show what an API key may do, and what it has left',
   usage: '<id> [--json]',
   options: { json: JSON_OPTION },
   async run(given, program) {
     const id = readId(given, 'keys show');
-    const key = await program.withServices(given.settings, ({ keys }) => keys.get(id));
-    if (given.options['json']) program.writeOut(renderJson(toKeyJson(key)));
-    else program.writeOut(renderTable(toKeyLines(key, Date.now())));
+    const { key, standing } = await program.withServices(given.settings, async ({ keys, usage }) => {
+      const found = await keys.get(id);
+      return { key: found, standing: await usage.standing(found) };
+    });
+    const nowMs = Date.now();
+    if (given.options['json'])
+      program.writeOut(renderJson({ ...toKeyJson(key, nowMs), ...toBudgetJson(key, standing) }));
+    else program.writeOut(renderTable(toKeyLines(key, standing, nowMs)));
     return 0;
   },
 };
@@ -75,8 +80,13 @@ export const keysRotateCommand: Command = {
     const id = readId(given, 'keys rotate');
     const overlapMs = parseSpan(String(given.options['overlap'] ?? DEFAULT_OVERLAP), '--overlap');
     const rotated = await program.withServices(given.settings, ({ keys }) => keys.rotate(id, COMMAND_LINE, overlapMs));
-    const done = `Rotated ${id}. Older secrets work until ${toTime(rotated.overlapEndsAtMs)}.`;
-    return tellSecret(rotated, done, { given, program });
+    const until = toTime(rotated.overlapEndsAtMs);
+    const told = {
+      words: `Rotated ${id}. Older secrets work until ${until}.`,
+      json: { previous_secrets_expire_at: until },
+    };
+    program.writeOut(tellSecret(rotated, given, told));
+    return 0;
   },
 };
 
@@ -128,7 +138,7 @@ function changeCommand({ done, change, ...parts }: Change): Command {
       const wish = readKeyWish(given, Date.now());
       if (parts.options !== undefined && Object.keys(wish).length === 0) throw new UsageError('What is to change?');
       const key = await program.withServices(given.settings, ({ keys }) => change(keys, id, wish));
-      program.writeOut(given.options['json'] ? renderJson(toKeyJson(key)) : `${done} ${id}.\n`);
+      program.writeOut(given.options['json'] ? renderJson(toKeyJson(key, Date.now())) : `${done} ${id}.\n`);
       return 0;
     },
   };
@@ -149,12 +159,13 @@ function toPatch(wish: KeyWish, current: ApiKey | null): KeyPatch {
 }
 
 /** To standard output and nowhere else. */
-function tellSecret(
-  { key, secret }: CreatedApiKey,
-  done: string,
-  { given, program }: { readonly given: CommandArguments; readonly program: Program },
-): number {
-  const json = renderJson({ ...toKeyJson(key), key: secret });
-  program.writeOut(given.options['json'] ? json : `${done} It is shown only now:\n\n  ${secret}\n\n`);
-  return 0;
+function tellSecret({ key, secret }: CreatedApiKey, given: CommandArguments, told: SecretTold): string {
+  if (given.options['json']) return renderJson({ ...toKeyJson(key, Date.now()), ...told.json, key: secret });
+  return `${told.words} It is shown only now:\n\n  ${secret}\n\n`;
+}
+
+interface SecretTold {
+  readonly words: string;
+  /** Beside the key. */
+  readonly json?: object;
 }

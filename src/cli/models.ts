@@ -2,7 +2,7 @@
 
 import { type Command, refusePositionals } from './command.ts';
 import type { ListedModel } from './program.ts';
-import { JSON_OPTION, renderTable } from './table.ts';
+import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
 export const modelsListCommand: Command = {
   name: 'models list',
@@ -12,7 +12,7 @@ export const modelsListCommand: Command = {
   async run(given, program) {
     refusePositionals(given);
     const models = await program.listModels(given.settings);
-    if (given.options['json']) program.writeOut(`${JSON.stringify(models)}\n`);
+    if (given.options['json']) program.writeOut(renderJson(models.map(({ price: _price, ...model }) => model)));
     else program.writeOut(renderTable([['ID', 'TYPE', 'FROM', 'DIGEST'], ...models.map(toRow)]));
     return 0;
   },

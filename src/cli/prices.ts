@@ -1,32 +1,60 @@
-// `umpire prices list|set`: prices in the store, which go before those of the models themselves.
+// `umpire prices list|set`: what models cost. A price in the store goes before that of the model itself.
 
+import type { Price } from '../domain/money.ts';
 import { COMMAND_LINE } from '../services/actor.ts';
-import { type DatedPrice, formatPrice } from '../services/prices.ts';
+import { type DatedPrice, formatPrice, type NewPrice } from '../services/prices.ts';
 import { parsePrice } from './amounts.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
+import type { Program } from './program.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, renderJson, toObject, writeRows } from './table.ts';
 import { parseMoment, toTime } from './times.ts';
 
-const FIELDS: readonly Field<DatedPrice>[] = [
+interface CurrentPrice {
+  readonly modelId: string;
+  readonly price: Price;
+  /** undefined: the model's own holds. */
+  readonly set: DatedPrice | undefined;
+}
+
+const PRICE_FIELDS: readonly Field<{ readonly modelId: string; readonly price: Price }>[] = [
   { name: 'model', heading: 'MODEL', value: ({ modelId }) => modelId },
-  { name: 'effective_from', heading: 'FROM', value: ({ effectiveFromMs }) => toTime(effectiveFromMs) },
   { name: 'input_usd', heading: 'INPUT', value: ({ price }) => formatPrice(price.inputMicroUsd) },
   { name: 'cached_input_usd', heading: 'CACHED', value: ({ price }) => formatPrice(price.cachedInputMicroUsd) },
   { name: 'output_usd', heading: 'OUTPUT', value: ({ price }) => formatPrice(price.outputMicroUsd) },
-  { name: 'created_at', value: ({ createdAtMs }) => toTime(createdAtMs) },
-  { name: 'created_by', heading: 'SET BY', value: ({ createdBy }) => createdBy },
+];
+
+const CURRENT_FIELDS: readonly Field<CurrentPrice>[] = [
+  ...PRICE_FIELDS,
+  { name: 'source', heading: 'SOURCE', value: ({ set }) => (set === undefined ? 'own' : 'set') },
+  { name: 'effective_from', heading: 'FROM', value: ({ set }) => toTime(set?.effectiveFromMs ?? null) },
+];
+
+const HISTORY_FIELDS: readonly Field<DatedPrice>[] = [
+  ...PRICE_FIELDS,
+  { name: 'effective_from', heading: 'FROM', value: ({ effectiveFromMs }) => toTime(effectiveFromMs) },
+  { name: 'created_at', heading: 'SET AT', value: ({ createdAtMs }) => toTime(createdAtMs) },
+  { name: 'created_by', heading: 'BY', value: ({ createdBy }) => createdBy },
 ];
 
 export const pricesListCommand: Command = {
   name: 'prices list',
-  summary: 'List the prices that were set: past, present and to come',
-  usage: '[--json | --csv]',
-  options: { json: JSON_OPTION, csv: CSV_OPTION },
-  notes: 'Dollars per 1,000,000 tokens. A model without one costs what its folder or the configuration says.',
+  summary: 'List what models cost now',
+  usage: '[--history] [--json | --csv]',
+  options: {
+    history: { type: 'boolean', help: 'Every price that was set: past, present and to come' },
+    json: JSON_OPTION,
+    csv: CSV_OPTION,
+  },
+  notes: "Dollars per 1,000,000 tokens. Source: set by an administrator, or the model's own.",
   async run(given, program) {
     refusePositionals(given);
-    const rows = await program.withServices(given.settings, ({ prices }) => prices.list());
-    writeRows(program, given, { rows, fields: FIELDS, none: 'No prices were set: every model has its own.' });
+    if (given.options['history'] === true) {
+      const rows = await program.withServices(given.settings, ({ prices }) => prices.list());
+      writeRows(program, given, { rows, fields: HISTORY_FIELDS, none: 'No prices were set: every model has its own.' });
+    } else {
+      const rows = await listCurrent(given, program);
+      writeRows(program, given, { rows, fields: CURRENT_FIELDS, none: 'There are no models.' });
+    }
     return 0;
   },
 };
@@ -37,11 +65,7 @@ export const pricesSetCommand: Command = {
   usage: '<model> --input … --output … [--cached …] [--from …] [--json]',
   options: {
     input: { type: 'string', help: 'Dollars per 1,000,000 input tokens', example: '0.0378' },
-    cached: {
-      type: 'string',
-      help: 'The same for input that an upstream had cached; as input if left out',
-      example: '0.01',
-    },
+    cached: { type: 'string', help: 'Of input that an upstream had cached; as input if left out', example: '0.01' },
     output: { type: 'string', help: 'Dollars per 1,000,000 output tokens, reasoning included', example: '0' },
     from: { type: 'string', help: 'When it takes effect, in UTC; now if left out', example: '2027-01-31' },
     json: JSON_OPTION,
@@ -51,13 +75,27 @@ export const pricesSetCommand: Command = {
     const wanted = readPrice(given);
     const set = await program.withServices(given.settings, ({ prices }) => prices.set(wanted, COMMAND_LINE));
     const told = `Set the price of ${set.modelId} from ${toTime(set.effectiveFromMs)} on.\n`;
-    program.writeOut(given.options['json'] ? renderJson(toObject(set, FIELDS)) : told);
+    program.writeOut(given.options['json'] ? renderJson(toObject(set, HISTORY_FIELDS)) : told);
     return 0;
   },
 };
 
+/** Of the configured models, and of others that were given a price. */
+async function listCurrent({ settings }: CommandArguments, program: Program): Promise<readonly CurrentPrice[]> {
+  const models = await program.listModels(settings);
+  const own = new Map(models.map(({ id, price }) => [id, price]));
+  return await program.withServices(settings, async ({ prices }) => {
+    const priced = (await prices.list()).map(({ modelId }) => modelId);
+    return [...new Set([...own.keys(), ...priced])].flatMap((modelId) => {
+      const set = prices.findCurrent(modelId);
+      const price = set?.price ?? own.get(modelId);
+      return price === undefined ? [] : [{ modelId, price, set }];
+    });
+  });
+}
+
 /** @throws UsageError */
-function readPrice({ options, positionals }: CommandArguments) {
+function readPrice({ options, positionals }: CommandArguments): NewPrice {
   const [modelId, ...others] = positionals;
   if (modelId === undefined || others.length > 0) throw new UsageError('prices set takes one model.');
   const { input, cached = input, output, from } = options;

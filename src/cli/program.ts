@@ -2,6 +2,7 @@
 // them this.
 
 import type { ModelType } from '../domain/model-card.ts';
+import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
 import type { ApiKeyService } from '../services/api-keys.ts';
 import type { AuditService } from '../services/audit.ts';
@@ -35,6 +36,8 @@ export interface ListedModel {
   /** Folder, or name of the upstream. */
   readonly source: string;
   readonly digest?: string;
+  /** Of the folder or the configuration. */
+  readonly price: Price;
 }
 
 export interface VerifiedModel {

@@ -19,7 +19,7 @@ describe('times', () => {
     expect(parseMoment('2026-11-21', '--from')).toBe(NOW_MS - 12 * HOUR_MS);
   });
 
-  it.each(['', 'soon', '1y', '1.5h', '-1d', '2026-13-01', '2026-11-21T12:00:00', '21.11.2026'])(
+  it.each(['', 'soon', '1y', '1.5h', '-1d', '2026-13-01', '2026-02-31', '2026-11-21T12:00:00', '21.11.2026'])(
     'refuses %j',
     (given) => {
       expect(() => parseExpiry(given, NOW_MS)).toThrow(UsageError);

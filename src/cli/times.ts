@@ -38,7 +38,9 @@ function findSpan(given: string): number | undefined {
 
 function parseDate(given: string, option: string, spans = '90m, 12h, 30d, 52w, or '): number {
   const atMs = /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(given) ? Date.parse(given) : Number.NaN;
-  if (Number.isNaN(atMs)) throw new UsageError(`${option} takes ${spans}a date such as 2027-01-31.`);
+  // The built-in parser takes the 31st of any month for a day of the next.
+  if (Number.isNaN(atMs) || toDay(atMs) !== given.slice(0, 10))
+    throw new UsageError(`${option} takes ${spans}a date such as 2027-01-31.`);
   return atMs;
 }
 

@@ -3,6 +3,7 @@
 import type { ApiKey } from '../domain/api-key.ts';
 import type { LedgerRow } from '../domain/ledger.ts';
 import { formatUsd } from '../domain/money.ts';
+import { formatPrice } from '../services/prices.ts';
 import type { UsageDimension, UsageFilter, UsageGroup } from '../services/usage.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, type CommandArguments, type CommandOption, refusePositionals, UsageError } from './command.ts';
@@ -14,7 +15,7 @@ const NO_REQUESTS = 'No requests in this time.';
 const FILTER_OPTIONS = {
   from: {
     type: 'string',
-    help: 'From a date on, or from 7d ago; from the 1st of this month if left out',
+    help: 'From a date on, or from 7d ago; from the 1st of the month if left out',
     example: '7d',
   },
   to: { type: 'string', help: 'Before a date, or before 1d ago; until now if left out', example: '2027-02-01' },
@@ -28,16 +29,28 @@ interface NamedGroup extends UsageGroup {
   readonly keyName: string | null;
 }
 
+const COST_FIELDS: readonly Field<{ readonly costPicoUsd: bigint }>[] = [
+  { name: 'cost_usd', heading: 'COST USD', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
+  { name: 'cost_pico_usd', value: ({ costPicoUsd }) => String(costPicoUsd) },
+];
+
 const DIMENSION_FIELDS: Readonly<Record<UsageDimension, readonly Field<NamedGroup>[]>> = {
   key: [
-    { name: 'key_id', heading: 'KEY', value: ({ keyId = '' }) => keyId },
+    { name: 'key', heading: 'KEY', value: ({ keyId = '' }) => keyId },
     { name: 'key_name', heading: 'NAME', value: ({ keyName }) => keyName },
   ],
   model: [{ name: 'model', heading: 'MODEL', value: ({ modelId = '' }) => modelId }],
   endpoint: [{ name: 'endpoint', heading: 'ENDPOINT', value: ({ endpoint = '' }) => endpoint }],
   end: [{ name: 'end', heading: 'END', value: ({ end = '' }) => end }],
-  day: [{ name: 'day', heading: 'DAY', value: ({ startMs = 0 }) => toDay(startMs) }],
-  hour: [{ name: 'hour', heading: 'HOUR', value: ({ startMs = 0 }) => toTime(startMs) }],
+  day: [
+    {
+      name: 'start',
+      heading: 'DAY',
+      value: ({ startMs = 0 }) => toTime(startMs),
+      show: ({ startMs = 0 }) => toDay(startMs),
+    },
+  ],
+  hour: [{ name: 'start', heading: 'HOUR', value: ({ startMs = 0 }) => toTime(startMs) }],
 };
 
 const SUM_FIELDS: readonly Field<NamedGroup>[] = [
@@ -46,15 +59,16 @@ const SUM_FIELDS: readonly Field<NamedGroup>[] = [
   { name: 'cached_tokens', heading: 'CACHED', isRight: true, value: ({ cachedTokens }) => cachedTokens },
   { name: 'output_tokens', heading: 'OUTPUT', isRight: true, value: ({ outputTokens }) => outputTokens },
   { name: 'reasoning_tokens', heading: 'REASONING', isRight: true, value: ({ reasoningTokens }) => reasoningTokens },
-  { name: 'cost_usd', heading: 'COST USD', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
+  ...COST_FIELDS,
 ];
 
 const DIMENSIONS = Object.keys(DIMENSION_FIELDS) as UsageDimension[];
 
 const ROW_FIELDS: readonly Field<LedgerRow>[] = [
-  { name: 'accepted_at', heading: 'ACCEPTED', value: ({ acceptedAtMs }) => toTime(acceptedAtMs) },
+  { name: 'id', value: ({ id }) => id },
   { name: 'request_id', value: ({ requestId }) => requestId },
-  { name: 'key_id', heading: 'KEY', value: ({ keyId }) => keyId },
+  { name: 'accepted_at', heading: 'ACCEPTED', value: ({ acceptedAtMs }) => toTime(acceptedAtMs) },
+  { name: 'key', heading: 'KEY', value: ({ keyId }) => keyId },
   { name: 'model', heading: 'MODEL', value: ({ modelId }) => modelId },
   { name: 'endpoint', heading: 'ENDPOINT', value: ({ endpoint }) => endpoint },
   { name: 'streamed', value: ({ isStreamed }) => isStreamed },
@@ -66,9 +80,12 @@ const ROW_FIELDS: readonly Field<LedgerRow>[] = [
   { name: 'output_tokens', heading: 'OUTPUT', isRight: true, value: ({ usage }) => usage.outputTokens },
   { name: 'reasoning_tokens', value: ({ usage }) => usage.reasoningTokens },
   { name: 'estimated', value: ({ isEstimated }) => isEstimated },
+  { name: 'input_price_usd', value: ({ price }) => formatPrice(price.inputMicroUsd) },
+  { name: 'cached_input_price_usd', value: ({ price }) => formatPrice(price.cachedInputMicroUsd) },
+  { name: 'output_price_usd', value: ({ price }) => formatPrice(price.outputMicroUsd) },
   { name: 'duration_ms', heading: 'MS', isRight: true, value: ({ durationMs }) => durationMs },
   { name: 'wait_ms', value: ({ waitMs }) => waitMs },
-  { name: 'cost_usd', heading: 'COST USD', value: ({ costPicoUsd }) => formatUsd(costPicoUsd) },
+  ...COST_FIELDS,
 ];
 
 export const usageCommand: Command = {
@@ -141,11 +158,9 @@ function parseDimensions(given: unknown): UsageDimension[] {
 /** @throws UsageError */
 function readFilter({ options }: CommandArguments, nowMs: number): UsageFilter {
   const { from, to, key, model, endpoint } = options;
-  const now = new Date(nowMs);
-  const fromMs =
-    typeof from === 'string' ? parsePast(from, '--from', nowMs) : Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   // A request of this very millisecond belongs to what was until now.
   const toMs = typeof to === 'string' ? parsePast(to, '--to', nowMs) : nowMs + 1;
+  const fromMs = typeof from === 'string' ? parsePast(from, '--from', nowMs) : startOfMonth(toMs - 1);
   if (fromMs >= toMs) throw new UsageError('--from must lie before --to.');
   return {
     fromMs,
@@ -154,4 +169,9 @@ function readFilter({ options }: CommandArguments, nowMs: number): UsageFilter {
     ...(typeof model === 'string' ? { modelId: model } : {}),
     ...(typeof endpoint === 'string' ? { endpoint } : {}),
   };
+}
+
+function startOfMonth(ms: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }

@@ -3,7 +3,7 @@
 
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import type { Manifest, ModelFolder } from '../runtime/manifest.ts';
+import { type Manifest, type ModelFolder, priceOf } from '../runtime/manifest.ts';
 import type { EmbedTask } from '../runtime/messages.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -224,11 +224,7 @@ function toModelCard({ manifest, digest }: ModelFolder): ModelCard {
     description: manifest.description,
     ownedBy: manifest.owned_by,
     releaseDate: manifest.release_date,
-    price: {
-      inputMicroUsd: manifest.price.input_micro_usd_per_million_tokens,
-      cachedInputMicroUsd: manifest.price.input_micro_usd_per_million_tokens,
-      outputMicroUsd: manifest.price.output_micro_usd_per_million_tokens,
-    },
+    price: priceOf(manifest),
     digest,
     limits: { ...manifest.limits },
   };

@@ -1,5 +1,6 @@
 // What a model folder says of itself, as plain types that both threads share. Reading and checking is model-folder.ts's.
 
+import type { Price } from '../domain/money.ts';
 import type { QuestionType } from '../domain/question.ts';
 
 /** Graph files by role (`encode`, `answer`, `head`; `embed`). */
@@ -47,4 +48,14 @@ export interface ModelFolder {
   readonly manifest: Manifest;
   /** `sha256:` + SHA-256 of the bytes of SHA256SUMS. */
   readonly digest: string;
+}
+
+/** Nothing is cached here: all input costs the same. */
+export function priceOf({ price }: Manifest): Price {
+  const inputMicroUsd = price.input_micro_usd_per_million_tokens;
+  return {
+    inputMicroUsd,
+    cachedInputMicroUsd: inputMicroUsd,
+    outputMicroUsd: price.output_micro_usd_per_million_tokens,
+  };
 }

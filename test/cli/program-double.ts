@@ -15,6 +15,7 @@ export interface StoreDoubles {
   readonly keys?: Partial<ApiKeyServiceOptions['store']>;
   readonly prices?: Partial<PriceServiceOptions['store']>;
   readonly usage?: Partial<UsageServiceOptions['usage']>;
+  readonly ledger?: Partial<UsageServiceOptions['ledger']>;
   readonly audit?: Partial<ConstructorParameters<typeof AuditService>[0]>;
 }
 
@@ -24,7 +25,7 @@ export function servicesOver(stores: StoreDoubles, nowMs?: () => number): StoreS
   return {
     keys: new ApiKeyService({ store: guarded(stores.keys), ...clock }),
     prices: new PriceService({ store: guarded(stores.prices), ...clock }),
-    usage: new UsageService({ usage: guarded(stores.usage), ledger: { standing: NO_SUCH_PLACE }, ...clock }),
+    usage: new UsageService({ usage: guarded(stores.usage), ledger: guarded(stores.ledger), ...clock }),
     audit: new AuditService(guarded(stores.audit)),
   };
 }

@@ -2,6 +2,7 @@
 // test/process has the real ones.
 
 import { describe, expect, it } from 'vitest';
+import type { Program } from '../../src/cli/program.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
@@ -27,8 +28,11 @@ const KEY: ApiKey = {
   lastUsedAtMs: null,
 };
 
-async function run(args: readonly string[], stores: StoreDoubles) {
-  const { whole, said } = program({ withServices: (_flags, use) => use(servicesOver(stores, () => NOON_MS)) });
+async function run(args: readonly string[], stores: StoreDoubles, parts: Partial<Program> = {}) {
+  const { whole, said } = program({
+    withServices: (_flags, use) => use(servicesOver(stores, () => NOON_MS)),
+    ...parts,
+  });
   const code = await runCommand(args, whole);
   expect(said.error).toBe('');
   expect(code).toBe(0);
@@ -86,11 +90,42 @@ describe('umpire keys', () => {
     expect(changes).toEqual([expected]);
   });
 
-  it('show prints what a key may do, a line for each', async () => {
-    const out = await run(['keys', 'show', 'key_a'], { keys: { findById: async () => KEY } });
-    expect(out).toContain('models              kev, gpt-*\n');
-    expect(out).toContain('budget              $12.5 a month\n');
-    expect(out).toContain('requests a minute   600\ntokens a minute     no limit\n');
+  const shown: StoreDoubles = {
+    keys: { findById: async () => KEY },
+    ledger: {
+      standing: async () => ({
+        standing: {
+          budget: {
+            amountPicoUsd: 12_500_000_000_000n,
+            remainingPicoUsd: 12_499_999_999_998n,
+            resetsAtMs: Date.UTC(2026, 11),
+          },
+          requests: null,
+          tokens: null,
+          concurrent: null,
+        },
+        spentPicoUsd: 1n,
+        reservedPicoUsd: 1n,
+      }),
+    },
+  };
+
+  it('show prints what a key may do and what it has left, a line for each', async () => {
+    const out = await run(['keys', 'show', 'key_a'], shown);
+    expect(out).toMatch(/^models +kev, gpt-\*$/m);
+    expect(out).toMatch(/^budget +\$12\.5 a month$/m);
+    expect(out).toMatch(/^ {2}spent +\$0\.000000000001$/m);
+    expect(out).toMatch(/^ {2}left +\$12\.499999999998$/m);
+    expect(out).toMatch(/^ {2}starts anew +2026-12-01T00:00:00\.000Z$/m);
+    expect(out).toMatch(/^requests a minute +600\ntokens a minute +no limit$/m);
+    expect(JSON.parse(await run(['keys', 'show', 'key_a', '--json'], shown)).budget).toEqual({
+      amount_usd: '12.5',
+      reset: 'month',
+      spent_usd: '0.000000000001',
+      reserved_usd: '0.000000000001',
+      remaining_usd: '12.499999999998',
+      resets_at: '2026-12-01T00:00:00.000Z',
+    });
   });
 
   it('rotate prints the new secret and when the older ones end', async () => {
@@ -139,15 +174,44 @@ describe('umpire prices', () => {
     expect(out).toBe('Set the price of kev from 2026-11-21T12:00:00.000Z on.\n');
   });
 
-  it('list shows dollars per million tokens, exactly', async () => {
-    const prices = { list: async () => [dated] };
-    expect(await run(['prices', 'list'], { prices })).toMatch(
-      /^kev +2026-11-21T12:00:00\.000Z +0\.0378 +0\.0378 +0 +command line$/m,
+  const listModels = async () => [
+    { id: 'kev', type: 'decision' as const, description: '', source: 'models/kev', price },
+    { id: 'my-chat', type: 'llm' as const, description: '', source: 'local', price: { ...price, outputMicroUsd: 1 } },
+  ];
+  const later = { ...dated, effectiveFromMs: NOON_MS + 1, price: { ...price, inputMicroUsd: 50_000 } };
+  const other = { ...dated, modelId: 'gone' };
+  const prices = { list: async () => [other, dated, later] };
+
+  it('list shows what holds now, in dollars per million tokens', async () => {
+    const out = await run(['prices', 'list'], { prices }, { listModels });
+    expect(out).toBe(
+      [
+        'MODEL    INPUT   CACHED  OUTPUT    SOURCE  FROM',
+        'kev      0.0378  0.0378  0         set     2026-11-21T12:00:00.000Z',
+        'my-chat  0.0378  0.0378  0.000001  own     –',
+        'gone     0.0378  0.0378  0         set     2026-11-21T12:00:00.000Z',
+        '',
+      ].join('\n'),
     );
-    expect(await run(['prices', 'list', '--csv'], { prices })).toContain(
-      'kev,2026-11-21T12:00:00.000Z,0.0378,0.0378,0,2026-11-21T12:00:00.000Z,command line\r\n',
-    );
-    expect(JSON.parse(await run(['prices', 'list', '--json'], { prices }))).toMatchObject([{ input_usd: '0.0378' }]);
+    expect(JSON.parse(await run(['prices', 'list', '--json'], { prices }, { listModels }))[1]).toEqual({
+      model: 'my-chat',
+      input_usd: '0.0378',
+      cached_input_usd: '0.0378',
+      output_usd: '0.000001',
+      source: 'own',
+      effective_from: null,
+    });
+  });
+
+  it('list --history shows what was set, the latest first', async () => {
+    const out = await run(['prices', 'list', '--history', '--csv'], { prices });
+    expect(out.split('\r\n')).toEqual([
+      'model,input_usd,cached_input_usd,output_usd,effective_from,created_at,created_by',
+      'kev,0.05,0.0378,0,2026-11-21T12:00:00.001Z,2026-11-21T12:00:00.000Z,command line',
+      'kev,0.0378,0.0378,0,2026-11-21T12:00:00.000Z,2026-11-21T12:00:00.000Z,command line',
+      'gone,0.0378,0.0378,0,2026-11-21T12:00:00.000Z,2026-11-21T12:00:00.000Z,command line',
+      '',
+    ]);
   });
 });
 
@@ -177,7 +241,7 @@ describe('umpire usage', () => {
   it('gives the same in JSON and CSV', async () => {
     const by = ['--by', 'key', '--from', '2026-11-01'];
     expect(JSON.parse((await usage([...by, '--json'])).out)[0]).toEqual({
-      key_id: 'key_a',
+      key: 'key_a',
       key_name: 'billing',
       requests: 3,
       input_tokens: 102,
@@ -185,8 +249,9 @@ describe('umpire usage', () => {
       output_tokens: 0,
       reasoning_tokens: 0,
       cost_usd: '0.0000038556',
+      cost_pico_usd: '3855600',
     });
-    expect((await usage([...by, '--csv'])).out.split('\r\n')[1]).toBe('key_a,billing,3,102,0,0,0,0.0000038556');
+    expect((await usage([...by, '--csv'])).out.split('\r\n')[1]).toBe('key_a,billing,3,102,0,0,0,0.0000038556,3855600');
   });
 
   it('narrows to a key, a model and a path', async () => {
