@@ -5,6 +5,7 @@ import OpenAI, { APIError } from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { onTestFinished } from 'vitest';
 import type { HttpOptions } from '../../src/http/server.ts';
+import type { Accounting } from '../../src/services/accounting.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
 import { KEY, startTestServer } from '../http/test-server.ts';
@@ -14,17 +15,22 @@ import { chatUpstreamOptions } from '../upstream/upstream-fixture.ts';
 export interface ChatSetup {
   readonly upstream?: Partial<ChatUpstreamOptions>;
   readonly http?: Partial<HttpOptions>;
+  readonly accounting?: Accounting;
 }
 
 /** Closed when the test has finished. */
-export async function startChat(answer: AnswerScript, { upstream: overrides = {}, http = {} }: ChatSetup = {}) {
+export async function startChat(
+  answer: AnswerScript,
+  { upstream: overrides = {}, http = {}, accounting }: ChatSetup = {},
+) {
   const double = await UpstreamDouble.start(answer);
   const upstream = new HttpChatUpstream(chatUpstreamOptions(double.baseUrl, overrides));
-  const server = await startTestServer(http, [upstream]);
+  const server = await startTestServer(http, [upstream], accounting);
   await server.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     await server.app.close();
     await double.close();
+    await server.chat.close();
     await upstream.close();
   });
   const { port } = server.app.server.address() as AddressInfo;

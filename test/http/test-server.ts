@@ -7,6 +7,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import type { Accounting } from '../../src/services/accounting.ts';
 import { Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat.ts';
 import { DecideService } from '../../src/services/decide.ts';
@@ -61,6 +62,7 @@ const LACONIC_UPSTREAM: ChatUpstream = {
 export interface TestServer {
   readonly app: FastifyInstance;
   readonly engine: FakeEngine;
+  readonly chat: ChatService;
   /** Lines of the log, parsed. */
   readonly log: Record<string, unknown>[];
   readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<TestReply>;
@@ -78,22 +80,23 @@ export interface TestReply {
 export async function startTestServer(
   options: Partial<HttpOptions> = {},
   upstreams: readonly ChatUpstream[] = [LACONIC_UPSTREAM],
+  accounting: Accounting = new Unmetered(),
 ): Promise<TestServer> {
   const engine = createFakeEngine();
   const catalog = new Catalog([engine, ...upstreams]);
-  const accounting = new Unmetered();
   const log: Record<string, unknown>[] = [];
   const appendToLog = testLogs.openLog();
   const write = (line: string): void => {
     log.push(JSON.parse(line));
     appendToLog(line);
   };
+  const chat = new ChatService(upstreams, catalog, accounting);
   const app = await createHttpServer({
     authenticator: { authenticate },
     catalog,
     decisions: new DecideService(engine, catalog, accounting),
     embeddings: new EmbedService(engine, catalog, accounting),
-    chat: new ChatService(upstreams, catalog, accounting),
+    chat,
     readiness: () => engine.state,
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     logger: pino({ level: 'info' }, { write }),
@@ -121,6 +124,7 @@ export async function startTestServer(
   return {
     app,
     engine,
+    chat,
     log,
     post: (path, body, headers = {}) => send('POST', path, body, headers),
     get: (path, headers = {}) => send('GET', path, undefined, headers),
