@@ -69,15 +69,21 @@ export class PostgresServer {
 
   /** One statement on a connection of its own, past everything that is tested. */
   async query(url: string, sql: string, parameters: readonly unknown[] = []): Promise<readonly Row[]> {
-    const client = new Client({ connectionString: url });
-    // Told by the query as well.
-    client.on('error', () => undefined);
-    await client.connect();
+    const client = await this.connect(url);
     try {
       return (await client.query<Row>(sql, [...parameters])).rows;
     } finally {
       await client.end();
     }
+  }
+
+  /** To be ended by whoever asked for it. */
+  async connect(url: string): Promise<Client> {
+    const client = new Client({ connectionString: url });
+    // Told by the query as well.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
   }
 
   /** Ends connections first, and says goodbye. What was written stays. */

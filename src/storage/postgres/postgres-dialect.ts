@@ -103,7 +103,7 @@ class PostgresConnection implements DatabaseConnection {
   begin(): void {
     const limit = this.#statementTimeoutMs;
     const text =
-      'begin isolation level read committed read write; ' +
+      'begin isolation level read committed; ' +
       `set local statement_timeout = ${limit}; set local idle_in_transaction_session_timeout = ${limit}`;
     this.#beginning = this.#send({ text });
     this.#beginning.catch(() => undefined);
