@@ -1,10 +1,12 @@
-// The pages written by hand name only what exists: settings, files, npm scripts, error codes.
+// The pages written by hand name only what exists: settings, files, npm scripts, commands. Examples with numbers are right.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { COMMANDS } from '../src/cli/run-command.ts';
 import { SETTINGS } from '../src/config/settings.ts';
+import { costPicoUsd, formatUsd } from '../src/domain/money.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['.', 'bench', 'deploy', 'docs/guides', 'models'];
@@ -44,9 +46,42 @@ describe.each(pages)('%s', (page) => {
     expect(findAll(page, /npm run (?:-s )?([a-z][a-z:-]*)/g).filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 
+  it('names only commands that exist, with options that they have', () => {
+    const typed = findAll(page, /npm run -s umpire -- ((?:[^\n\\]|\\\n)+)/g);
+    const wrong = typed.filter((line) => {
+      const command = COMMANDS.find(({ name }) => `${line} `.startsWith(`${name} `));
+      const options = line.match(/(?<= --)[a-z-]+/g) ?? [];
+      return command === undefined || options.some((option) => !(option in command.options) && option !== 'help');
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it('links only to files that exist', () => {
     const links = findAll(page, /\]\(([^)#:]+)(?:#[^)]*)?\)/g);
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
+  });
+});
+
+describe('docs/guides/keys-and-money.md', () => {
+  it('computes a cost as the server does', () => {
+    const page = readFileSync(join(ROOT, 'docs/guides/keys-and-money.md'), 'utf8');
+    const rowOf = (label: string): number[] => {
+      const cells = new RegExp(`^\\| ${label} \\|(.*)\\|$`, 'm').exec(page)?.[1]?.split('|') ?? [];
+      return cells.map((cell) => (cell.trim() === '' ? Number.NaN : Number(cell)));
+    };
+    const [uncached = 0, inputMicroUsd = 0, uncachedPicoUsd] = rowOf('input, not cached');
+    const [cachedTokens = 0, cachedInputMicroUsd = 0, cachedPicoUsd] = rowOf('input, cached');
+    const [outputTokens = 0, outputMicroUsd = 0, outputPicoUsd] = rowOf('output');
+    const price = { inputMicroUsd, cachedInputMicroUsd, outputMicroUsd };
+    const cost = costPicoUsd({ inputTokens: uncached + cachedTokens, cachedTokens, outputTokens }, price);
+    expect([uncached, cachedTokens, outputTokens]).toEqual([200, 1000, 300]);
+    expect(rowOf('cost').at(-1)).toBe(Number(cost));
+    expect([uncachedPicoUsd, cachedPicoUsd, outputPicoUsd]).toEqual([
+      uncached * inputMicroUsd,
+      cachedTokens * cachedInputMicroUsd,
+      outputTokens * outputMicroUsd,
+    ]);
+    expect(page).toContain(`\`x-umpire-cost-usd: ${formatUsd(cost)}\``);
   });
 });
 

@@ -22,7 +22,7 @@ import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
 import { requestsCommand, usageCommand } from './usage.ts';
 
-const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   serveCommand,
   decideCommand,
   evalCommand,
