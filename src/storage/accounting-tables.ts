@@ -1,14 +1,8 @@
 // Step 2 of migrations.ts: keys with secrets of their own, prices, and everything that the ledger needs. Never edited
 // once released.
 
-import {
-  type CreateTableBuilder,
-  PostgresAdapter,
-  type RawBuilder,
-  type SchemaModule,
-  sql,
-  type Transaction,
-} from 'kysely';
+import { type CreateTableBuilder, type RawBuilder, type SchemaModule, sql, type Transaction } from 'kysely';
+import { isPostgres } from './database-kind.ts';
 import type { Database } from './schema.ts';
 
 /** Text in the order of its bytes, as SQLite has it, so that lists and pages are the same on both. */
@@ -20,8 +14,8 @@ interface Types {
 }
 
 export async function createAccountingTables(transaction: Transaction<Database>): Promise<void> {
-  const isPostgres = transaction.getExecutor().adapter instanceof PostgresAdapter;
-  const types: Types = { isPostgres, text: isPostgres ? sql`text collate "C"` : 'text' };
+  const onPostgres = isPostgres(transaction);
+  const types: Types = { isPostgres: onPostgres, text: onPostgres ? sql`text collate "C"` : 'text' };
   await moveSecretsOfKeys(transaction, types);
   const { schema } = transaction;
   await createPrices(schema, types);
@@ -88,11 +82,11 @@ async function createPrices(schema: SchemaModule, { text }: Types): Promise<void
     .execute();
 }
 
-async function createAuditLog(schema: SchemaModule, { text, isPostgres }: Types): Promise<void> {
+async function createAuditLog(schema: SchemaModule, { text, isPostgres: onPostgres }: Types): Promise<void> {
   await schema
     .createTable('audit_log')
-    .addColumn('id', isPostgres ? 'bigserial' : 'integer', (column) =>
-      isPostgres ? column.primaryKey() : column.primaryKey().autoIncrement(),
+    .addColumn('id', onPostgres ? 'bigserial' : 'integer', (column) =>
+      onPostgres ? column.primaryKey() : column.primaryKey().autoIncrement(),
     )
     .addColumn('at_ms', 'bigint', (column) => column.notNull())
     .addColumn('actor', text, (column) => column.notNull())

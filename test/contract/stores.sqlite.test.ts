@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
-import { SqliteThread } from '../../src/storage/sqlite/sqlite-thread.ts';
+import { SqliteConnection } from '../../src/storage/sqlite/sqlite-connection.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
 import { describeStores } from './stores.suite.ts';
 
 describeStores('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-stores-'));
-  const stores = await openSqliteStores(folder);
+  const stores = await openSqliteStores({ dataDir: folder, exclusive: false });
   return {
     stores,
-    openAgain: () => openSqliteStores(folder),
+    openAgain: () => openSqliteStores({ dataDir: folder, exclusive: false }),
     remove: async () => {
       await stores.close().catch(() => undefined);
       rmSync(folder, { recursive: true });
@@ -38,7 +38,7 @@ describe('the SQLite file', () => {
   const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
   it('is for its owner alone, with its journals and its folder', async () => {
-    const stores = await openSqliteStores(dataDir);
+    const stores = await openSqliteStores({ dataDir, exclusive: false });
     expect([dataDir, file(), `${file()}-wal`, `${file()}-shm`].map(modeOf)).toEqual([0o700, 0o600, 0o600, 0o600]);
     await stores.close();
     expect(existsSync(`${file()}-wal`)).toBe(false);
@@ -47,45 +47,47 @@ describe('the SQLite file', () => {
   it('leaves the mode of a folder that was there', async () => {
     mkdirSync(dataDir, { recursive: true });
     chmodSync(dataDir, 0o750);
-    await (await openSqliteStores(dataDir)).close();
+    await (await openSqliteStores({ dataDir, exclusive: false })).close();
     expect(modeOf(dataDir)).toBe(0o750);
   });
 
   it('is refused when it is no database', async () => {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(file(), 'this is a text and no database, long enough to have a header of its own '.repeat(20));
-    await expect(openSqliteStores(dataDir)).rejects.toThrow(
+    await expect(openSqliteStores({ dataDir, exclusive: false })).rejects.toThrow(
       new StorageError(`The store ${file()} cannot be opened: file is not a database.`),
     );
   });
 
   it('is refused when a newer version wrote it', async () => {
-    await (await openSqliteStores(dataDir)).close();
+    await (await openSqliteStores({ dataDir, exclusive: false })).close();
     const database = new DatabaseSync(file());
     database.exec('INSERT INTO schema_migrations VALUES (99, 0)');
     database.close();
-    await expect(openSqliteStores(dataDir)).rejects.toThrow(/schema 99 .* newer umpire/);
+    await expect(openSqliteStores({ dataDir, exclusive: false })).rejects.toThrow(/schema 99 .* newer umpire/);
   });
 
   it('is refused when its folder is a file', async () => {
     writeFileSync(join(parent, 'a'), '');
-    await expect(openSqliteStores(dataDir)).rejects.toThrow(`The data folder ${dataDir} cannot be written`);
+    await expect(openSqliteStores({ dataDir, exclusive: false })).rejects.toThrow(
+      `The data folder ${dataDir} cannot be written`,
+    );
   });
 
   it('is migrated once by processes that start at the same time', async () => {
-    const opened = await Promise.all(Array.from({ length: 4 }, () => openSqliteStores(dataDir)));
+    const opened = await Promise.all(Array.from({ length: 4 }, () => openSqliteStores({ dataDir, exclusive: false })));
     await Promise.all(opened.map((stores) => stores.close()));
     const database = new DatabaseSync(file());
     expect(database.prepare('SELECT version FROM schema_migrations').all()).toEqual([{ version: 1 }, { version: 2 }]);
     database.close();
   });
 
-  it('keeps integers that a number cannot hold', async () => {
+  it('keeps integers that a number cannot hold', () => {
     mkdirSync(dataDir, { recursive: true });
-    const thread = await SqliteThread.open({ file: file(), busyTimeoutMs: 1000 });
-    const { rows } = await thread.query('SELECT ? AS big, ? AS small', [2n ** 60n, 7]);
-    expect(rows).toEqual([{ big: 2n ** 60n, small: 7 }]);
-    await expect(thread.query('SELECT nonsense', [])).rejects.toThrow('no such column');
-    await thread.close();
+    const connection = new SqliteConnection(file(), 1000);
+    const { rows } = connection.execute('SELECT ? AS big, ? AS small', [2n ** 60n, 7]);
+    expect(rows.map((row) => ({ ...row }))).toEqual([{ big: 2n ** 60n, small: 7 }]);
+    expect(() => connection.execute('SELECT nonsense', [])).toThrow('no such column');
+    connection.close();
   });
 });

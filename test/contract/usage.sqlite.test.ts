@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import { migrate } from '../../src/storage/migrations.ts';
 import type { Database } from '../../src/storage/schema.ts';
-import { SqliteThreadDialect } from '../../src/storage/sqlite/sqlite-dialect.ts';
-import { SqliteThread } from '../../src/storage/sqlite/sqlite-thread.ts';
+import { SqliteConnection } from '../../src/storage/sqlite/sqlite-connection.ts';
+import { NodeSqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts';
 import { describeUsage } from './usage.suite.ts';
 
 describeUsage('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-usage-'));
   const openAgain = async (): Promise<Kysely<Database>> => {
-    const thread = await SqliteThread.open({ file: join(folder, 'umpire.sqlite'), busyTimeoutMs: 5000 });
-    return new Kysely<Database>({ dialect: new SqliteThreadDialect(thread) });
+    const connection = new SqliteConnection(join(folder, 'umpire.sqlite'), 5000);
+    return new Kysely<Database>({ dialect: new NodeSqliteDialect(connection) });
   };
   const database = await openAgain();
   await migrate(database, 0);

@@ -1,60 +1,50 @@
-// Opens the embedded store: folder, file, thread, schema. The default of the server; one file, several processes.
+// Opens the embedded store: folder, file, thread. The default of the server; one file, for one server and for commands.
 
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
-import { KyselyAuditStore } from '../kysely-audit-store.ts';
-import { KyselyKeyStore } from '../kysely-key-store.ts';
-import { KyselyPriceStore } from '../kysely-price-store.ts';
-import { migrate } from '../migrations.ts';
-import type { Database } from '../schema.ts';
+import { GroupedLedger } from '../grouped-ledger.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Stores } from '../stores.ts';
-import { SqliteThreadDialect } from './sqlite-dialect.ts';
-import { SqliteThread } from './sqlite-thread.ts';
+import { SqliteClient } from './sqlite-client.ts';
+import { messageOf } from './sqlite-error.ts';
 
-export type OpenedStores = Pick<Stores, 'keys' | 'prices' | 'audit' | 'check' | 'close'>;
+export interface SqliteOptions {
+  /** Created for this user alone if it is missing. */
+  readonly dataDir: string;
+  /** For a server: no other may use the folder. A command works beside it. */
+  readonly exclusive: boolean;
+}
 
-const FILE_NAME = 'umpire.sqlite';
+export const STORE_FILE_NAME = 'umpire.sqlite';
+export const LOCK_FILE_NAME = 'umpire.lock';
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * @param dataDir created for this user alone if it is missing
- * @throws StorageError when the folder cannot be written, the file is no database, or it is of a newer umpire
+ * @throws StorageError when the folder cannot be written, another server uses it, the file is no database, or it is of a
+ * newer umpire
  */
-export async function openSqliteStores(dataDir: string): Promise<OpenedStores> {
-  const file = join(dataDir, FILE_NAME);
-  await createFile(dataDir, file);
-  const thread = await SqliteThread.open({ file, busyTimeoutMs: BUSY_TIMEOUT_MS });
-  const database = new Kysely<Database>({ dialect: new SqliteThreadDialect(thread) });
-  try {
-    await migrate(database, Date.now());
-  } catch (error) {
-    await thread.close();
-    throw error instanceof StorageError ? error : new StorageError(`The store ${file} cannot be used: ${text(error)}.`);
-  }
+export async function openSqliteStores({ dataDir, exclusive }: SqliteOptions): Promise<Stores> {
+  const file = join(dataDir, STORE_FILE_NAME);
+  const lockFile = exclusive ? join(dataDir, LOCK_FILE_NAME) : undefined;
+  await createFiles(dataDir, lockFile === undefined ? [file] : [file, lockFile]);
+  const client = await SqliteClient.open({ file, lockFile, busyTimeoutMs: BUSY_TIMEOUT_MS });
   return {
-    keys: new KyselyKeyStore(database),
-    prices: new KyselyPriceStore(database),
-    audit: new KyselyAuditStore(database),
-    check: async () => {
-      await database.selectFrom('schema_migrations').select('version').executeTakeFirst();
-    },
-    close: () => database.destroy(),
+    keys: client.store('keys'),
+    prices: client.store('prices'),
+    ledger: new GroupedLedger(client.store('ledger')),
+    usage: client.store('usage'),
+    audit: client.store('audit'),
+    check: client.store('connection').check,
+    close: () => client.close(),
   };
 }
 
 // SQLite gives its journals the mode of the file, so the mode is right before it opens it.
-async function createFile(dataDir: string, file: string): Promise<void> {
+async function createFiles(dataDir: string, files: readonly string[]): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    const handle = await open(file, 'a', 0o600);
-    await handle.close();
+    for (const file of files) await (await open(file, 'a', 0o600)).close();
   } catch (error) {
-    throw new StorageError(`The data folder ${dataDir} cannot be written: ${text(error)}.`);
+    throw new StorageError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`);
   }
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

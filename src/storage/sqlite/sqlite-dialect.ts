@@ -1,7 +1,8 @@
-// Makes kysely speak to a SqliteThread: one connection, which kysely hands out to one transaction at a time.
+// Makes kysely speak to a file through node:sqlite, in the thread it runs in. One connection, held by one transaction or
+// one statement at a time.
 
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
@@ -12,18 +13,17 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { SqliteValue } from './sqlite-messages.ts';
-import type { SqliteThread } from './sqlite-thread.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
 
-export class SqliteThreadDialect implements Dialect {
-  readonly #thread: SqliteThread;
+export class NodeSqliteDialect implements Dialect {
+  readonly #connection: SqliteConnection;
 
-  constructor(thread: SqliteThread) {
-    this.#thread = thread;
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
   }
 
   createDriver(): Driver {
-    return new SqliteThreadDriver(this.#thread);
+    return new NodeSqliteDriver(this.#connection);
   }
 
   createQueryCompiler(): SqliteQueryCompiler {
@@ -40,51 +40,61 @@ export class SqliteThreadDialect implements Dialect {
   }
 }
 
-class SqliteThreadDriver implements Driver {
-  readonly #thread: SqliteThread;
-  readonly #connection: DatabaseConnection;
+class NodeSqliteDriver implements Driver {
+  readonly #connection: SqliteConnection;
+  readonly #kysely: KyselyConnection;
+  readonly #waiting: (() => void)[] = [];
+  #isHeld = false;
 
-  constructor(thread: SqliteThread) {
-    this.#thread = thread;
-    this.#connection = new SqliteThreadConnection(thread);
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
+    this.#kysely = new KyselyConnection(connection);
   }
 
   async init(): Promise<void> {}
 
+  // Transactions await between their statements: without this, others' would get into them.
   async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#connection;
+    if (this.#isHeld) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#isHeld = true;
+    return this.#kysely;
+  }
+
+  async releaseConnection(): Promise<void> {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#isHeld = false;
+    else next();
   }
 
   // The write lock is taken first: one that is asked for in mid-transaction fails at once instead of waiting.
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  async beginTransaction(): Promise<void> {
+    this.#connection.execute('begin immediate', []);
   }
 
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
+  async commitTransaction(): Promise<void> {
+    this.#connection.execute('commit', []);
   }
 
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'));
+  // SQLite rolls back by itself when the disk is full or fails.
+  async rollbackTransaction(): Promise<void> {
+    if (this.#connection.isInTransaction) this.#connection.execute('rollback', []);
   }
-
-  async releaseConnection(): Promise<void> {}
 
   async destroy(): Promise<void> {
-    await this.#thread.close();
+    this.#connection.close();
   }
 }
 
-class SqliteThreadConnection implements DatabaseConnection {
-  readonly #thread: SqliteThread;
+class KyselyConnection implements DatabaseConnection {
+  readonly #connection: SqliteConnection;
 
-  constructor(thread: SqliteThread) {
-    this.#thread = thread;
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection;
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows, changes } = await this.#thread.query(sql, parameters as readonly SqliteValue[]);
-    return { rows: rows as unknown as Row[], ...(changes === undefined ? {} : { numAffectedRows: changes }) };
+    const { rows, changes } = this.#connection.execute(sql, parameters);
+    return { rows: rows as Row[], ...(changes === undefined ? {} : { numAffectedRows: changes }) };
   }
 
   // biome-ignore lint/correctness/useYield: it only refuses

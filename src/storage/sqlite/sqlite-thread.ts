@@ -1,11 +1,12 @@
-// The server's end of the SQLite thread: sends statements, matches replies. Knows nothing of tables.
+// The server's end of one life of the SQLite thread: sends calls, matches replies. Knows nothing of stores.
 
 import { Worker } from 'node:worker_threads';
 import { StorageError } from '../storage-error.ts';
-import type { SqliteReply, SqliteRequest, SqliteResult, SqliteThreadData, SqliteValue } from './sqlite-messages.ts';
+import { StoreUnavailableError } from '../stores.ts';
+import type { SqliteReply, SqliteRequest, SqliteThreadData, StoreName } from './sqlite-messages.ts';
 
 interface Waiting {
-  readonly resolve: (result: SqliteResult) => void;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -15,52 +16,63 @@ const WORKER = new URL(`./sqlite-worker${import.meta.url.endsWith('.ts') ? '.ts'
 export class SqliteThread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #exited: Promise<void>;
   #nextId = 1;
   #ended: Error | undefined;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on('message', (reply: SqliteReply) => this.#settle(reply));
-    worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))));
-    worker.on('exit', () => this.#end(new Error('The store is closed.')));
+    worker.on('error', (error) => this.#end(error instanceof Error ? error.message : String(error)));
+    this.#exited = new Promise((resolve) => {
+      worker.once('exit', () => {
+        this.#end('its thread has ended');
+        resolve();
+      });
+    });
   }
 
-  /** @throws StorageError when the file cannot be opened as a database */
+  /** @throws StorageError when the file cannot be used as a store */
   static async open(data: SqliteThreadData): Promise<SqliteThread> {
     // node:sqlite still announces itself as experimental on some of the Node versions we support.
-    const worker = new Worker(WORKER, {
-      workerData: data,
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-      // Rows and statements are small and live briefly.
-      resourceLimits: { maxYoungGenerationSizeMb: 1 },
-    });
+    const worker = new Worker(WORKER, { workerData: data, execArgv: ['--disable-warning=ExperimentalWarning'] });
     const thread = new SqliteThread(worker);
     const reply = await new Promise<SqliteReply>((resolve, reject) => {
       worker.once('message', resolve);
       worker.once('error', reject);
+      worker.once('exit', () => reject(new StorageError('The thread of the store ended before it began.')));
     });
-    if (reply.type === 'open-failed')
-      throw new StorageError(`The store ${data.file} cannot be opened: ${reply.message}.`);
-    return thread;
+    if (reply.type !== 'open-failed') return thread;
+    await thread.#exited;
+    throw new StorageError(describeRefusal(reply, data));
   }
 
-  query(sql: string, parameters: readonly SqliteValue[]): Promise<SqliteResult> {
-    return this.#send((id) => ({ type: 'query', id, sql, parameters }));
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  call(store: StoreName, method: string, args: readonly unknown[]): Promise<unknown> {
+    return this.#send((id) => ({ type: 'call', id, store, method, args }));
   }
 
   /** Closes the file after everything sent before, then ends the thread. */
   async close(): Promise<void> {
-    const exited = new Promise<void>((resolve) => this.#worker.once('exit', () => resolve()));
     await this.#send((id) => ({ type: 'close', id }));
-    await exited;
+    await this.#exited;
   }
 
-  #send(makeRequest: (id: number) => SqliteRequest): Promise<SqliteResult> {
+  /** Ends the thread wherever it is; what it had not committed is lost. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+    await this.#exited;
+  }
+
+  #send(makeRequest: (id: number) => SqliteRequest): Promise<unknown> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
       this.#worker.postMessage(makeRequest(id));
+      this.#waiting.set(id, { resolve, reject });
     });
   }
 
@@ -69,12 +81,26 @@ export class SqliteThread {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if (reply.type === 'result') waiting?.resolve(reply.result);
-    else waiting?.reject(new Error(reply.message));
+    else waiting?.reject(reply.isUnavailable ? new StoreUnavailableError(reply.message) : new Error(reply.message));
   }
 
-  #end(error: Error): void {
-    this.#ended ??= error;
-    for (const { reject } of this.#waiting.values()) reject(error);
+  #end(reason: string): void {
+    this.#ended ??= new StoreUnavailableError(`The SQLite store is gone: ${reason}.`);
+    for (const { reject } of this.#waiting.values()) reject(this.#ended);
     this.#waiting.clear();
+  }
+}
+
+function describeRefusal(
+  { reason, message }: Extract<SqliteReply, { type: 'open-failed' }>,
+  data: SqliteThreadData,
+): string {
+  switch (reason) {
+    case 'refused':
+      return message;
+    case 'in-use':
+      return `Another server uses this data folder (it holds ${data.lockFile}). One folder is for one server: stop the other, or set another dataDir.`;
+    case 'broken':
+      return `The store ${data.file} cannot be opened: ${message}.`;
   }
 }

@@ -1,84 +1,115 @@
-// The thread of one SQLite file: node:sqlite is synchronous, so it must not run where requests are served. Owns the
-// connection and its settings; what is asked, the other side decides.
+// The thread of one SQLite file: node:sqlite is synchronous, so it must not run where requests are served. All stores
+// run here, next to the file; what crosses the thread is a call and its result.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
-import type { SqliteReply, SqliteRequest, SqliteResult, SqliteThreadData, SqliteValue } from './sqlite-messages.ts';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { Kysely } from 'kysely';
+import { KyselyAuditStore } from '../kysely-audit-store.ts';
+import { KyselyKeyStore } from '../kysely-key-store.ts';
+import { KyselyLedger } from '../kysely-ledger.ts';
+import { KyselyPriceStore } from '../kysely-price-store.ts';
+import { KyselyUsageStore } from '../kysely-usage-store.ts';
+import { migrate } from '../migrations.ts';
+import type { Database } from '../schema.ts';
+import { StorageError } from '../storage-error.ts';
+import { StoreUnavailableError } from '../stores.ts';
+import { FolderInUse, type FolderLock, holdFolderLock } from './folder-lock.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+import { NodeSqliteDialect } from './sqlite-dialect.ts';
+import { isUnavailable, messageOf } from './sqlite-error.ts';
+import {
+  type SqliteReply,
+  type SqliteRequest,
+  type SqliteThreadData,
+  STORE_METHODS,
+  type ThreadStores,
+} from './sqlite-messages.ts';
 
-/** The server has a few dozen statements; the bound only keeps a mistake from growing without end. */
-const MAX_STATEMENTS = 200;
+type Call = Extract<SqliteRequest, { type: 'call' }>;
 
-const statements = new Map<string, StatementSync>();
+class StoreThread {
+  readonly #port: MessagePort;
+  readonly #database: Kysely<Database>;
+  readonly #stores: ThreadStores;
+  readonly #lock: FolderLock | undefined;
+  readonly #underWay = new Set<Promise<void>>();
 
-function openDatabase({ file, busyTimeoutMs }: SqliteThreadData): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
-  // With WAL readers and a writer of another process do not block each other; with it NORMAL loses at most the last
-  // commits when the machine loses power, never the file.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
-  return database;
-}
-
-function prepare(database: DatabaseSync, sql: string): StatementSync {
-  const known = statements.get(sql);
-  if (known !== undefined) return known;
-  const statement = database.prepare(sql);
-  // Without this an integer over 2^53 is an error.
-  statement.setReadBigInts(true);
-  if (statements.size >= MAX_STATEMENTS) statements.clear();
-  statements.set(sql, statement);
-  return statement;
-}
-
-function execute(database: DatabaseSync, sql: string, parameters: readonly SqliteValue[]): SqliteResult {
-  const statement = prepare(database, sql);
-  if (statement.columns().length > 0) {
-    return { rows: statement.all(...parameters).map((row) => narrowIntegers(row as SqliteRow)), changes: undefined };
+  private constructor(port: MessagePort, database: Kysely<Database>, lock: FolderLock | undefined) {
+    this.#port = port;
+    this.#database = database;
+    this.#lock = lock;
+    this.#stores = createStores(database);
   }
-  return { rows: [], changes: BigInt(statement.run(...parameters).changes) };
-}
 
-type SqliteRow = Record<string, SqliteValue>;
+  static async open(port: MessagePort, { file, lockFile, busyTimeoutMs }: SqliteThreadData): Promise<void> {
+    const lock = lockFile === undefined ? undefined : holdFolderLock(lockFile);
+    const database = new Kysely<Database>({
+      dialect: new NodeSqliteDialect(new SqliteConnection(file, busyTimeoutMs)),
+    });
+    await migrate(database, Date.now());
+    const thread = new StoreThread(port, database, lock);
+    port.on('message', (request: SqliteRequest) => thread.#take(request));
+  }
 
-/** Integers that a number holds exactly become numbers. */
-function narrowIntegers(row: SqliteRow): SqliteRow {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      typeof value === 'bigint' && BigInt(Number(value)) === value && Number.isSafeInteger(Number(value))
-        ? Number(value)
-        : value,
-    ]),
-  );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function serve(database: DatabaseSync, port: NonNullable<typeof parentPort>): void {
-  const reply = (message: SqliteReply): void => port.postMessage(message);
-  port.on('message', (request: SqliteRequest) => {
-    const { id } = request;
-    try {
-      if (request.type === 'query') {
-        reply({ type: 'result', id, result: execute(database, request.sql, request.parameters) });
-        return;
-      }
-      statements.clear();
-      database.close();
-      reply({ type: 'result', id, result: { rows: [], changes: undefined } });
-      port.close();
-    } catch (error) {
-      reply({ type: 'error', id, message: messageOf(error) });
+  #take(request: SqliteRequest): void {
+    if (request.type === 'close') {
+      void this.#close(request.id);
+      return;
     }
-  });
+    const answered = this.#answer(request).finally(() => this.#underWay.delete(answered));
+    this.#underWay.add(answered);
+  }
+
+  async #answer({ id, store, method, args }: Call): Promise<void> {
+    try {
+      if (!Object.hasOwn(STORE_METHODS[store], method)) throw new Error(`There is no ${store}.${method}.`);
+      const methods = this.#stores[store] as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
+      this.#reply({ type: 'result', id, result: await methods[method]?.(...args) });
+    } catch (error) {
+      const unavailable = error instanceof StoreUnavailableError || isUnavailable(error);
+      this.#reply({ type: 'error', id, isUnavailable: unavailable, message: messageOf(error) });
+    }
+  }
+
+  async #close(id: number): Promise<void> {
+    await Promise.all(this.#underWay);
+    try {
+      await this.#database.destroy();
+      this.#lock?.close();
+      this.#reply({ type: 'result', id, result: undefined });
+    } catch (error) {
+      this.#reply({ type: 'error', id, isUnavailable: true, message: messageOf(error) });
+    }
+    this.#port.close();
+  }
+
+  #reply(message: SqliteReply): void {
+    this.#port.postMessage(message);
+  }
+}
+
+function createStores(database: Kysely<Database>): ThreadStores {
+  const check = async (): Promise<void> => {
+    await database.selectFrom('schema_migrations').select('version').executeTakeFirst();
+  };
+  return {
+    keys: new KyselyKeyStore(database),
+    prices: new KyselyPriceStore(database),
+    ledger: new KyselyLedger(database),
+    usage: new KyselyUsageStore(database),
+    audit: new KyselyAuditStore(database),
+    connection: { check },
+  };
+}
+
+function describeFailure(error: unknown): SqliteReply {
+  const reason = error instanceof FolderInUse ? 'in-use' : error instanceof StorageError ? 'refused' : 'broken';
+  return { type: 'open-failed', reason, message: messageOf(error) };
 }
 
 if (parentPort === null) throw new Error('This file is the entry of a thread.');
 try {
-  const database = openDatabase(workerData as SqliteThreadData);
-  serve(database, parentPort);
+  await StoreThread.open(parentPort, workerData as SqliteThreadData);
   parentPort.postMessage({ type: 'opened' } satisfies SqliteReply);
 } catch (error) {
-  parentPort.postMessage({ type: 'open-failed', message: messageOf(error) } satisfies SqliteReply);
+  parentPort.postMessage(describeFailure(error));
 }

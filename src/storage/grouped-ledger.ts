@@ -1,0 +1,112 @@
+// Group commit: calls that come while a transaction is under way wait for it and are then committed together. Owns the
+// waiting; what an operation does, the ledger behind it knows.
+
+import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
+import {
+  type KeyStanding,
+  type LedgerStore,
+  type Reservation,
+  type ReserveOutcome,
+  type Settlement,
+  type SettleOutcome,
+  StoreUnavailableError,
+} from './stores.ts';
+
+/** Bounds the time of a transaction, and with it how long the next one waits. */
+const MAX_GROUP = 256;
+/** Only those of the transaction that was under way when the store was lost can have been committed: far fewer. */
+const MAX_DOUBTFUL = 4096;
+
+type StandingKey = Parameters<LedgerStore['standing']>[0];
+
+interface Waiting {
+  readonly operation: LedgerOperation;
+  readonly resolve: (outcome: OperationOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class GroupedLedger implements LedgerStore {
+  readonly #ledger: GroupableLedger;
+  readonly #waiting: Waiting[] = [];
+  /** Reservations of which nobody knows whether they were committed: given back together with the next operations. */
+  readonly #doubtful = new Set<string>();
+  #isRunning = false;
+
+  constructor(ledger: GroupableLedger) {
+    this.#ledger = ledger;
+  }
+
+  async reserve(reservation: Reservation): Promise<ReserveOutcome> {
+    return (await this.#enqueue({ type: 'reserve', reservation })) as ReserveOutcome;
+  }
+
+  async settle(settlement: Settlement): Promise<SettleOutcome> {
+    return (await this.#enqueue({ type: 'settle', settlement })) as SettleOutcome;
+  }
+
+  async release(id: string): Promise<void> {
+    await this.#enqueue({ type: 'release', id });
+  }
+
+  async standing(key: StandingKey, nowMs: number): Promise<KeyStanding> {
+    return await this.#ledger.standing(key, nowMs);
+  }
+
+  async beat(instanceId: string, nowMs: number): Promise<void> {
+    await this.#ledger.beat(instanceId, nowMs);
+  }
+
+  async leave(instanceId: string): Promise<void> {
+    await this.#ledger.leave(instanceId);
+  }
+
+  async recover(deadBeforeMs: number, nowMs: number): Promise<number> {
+    return await this.#ledger.recover(deadBeforeMs, nowMs);
+  }
+
+  async purgeReplies(nowMs: number): Promise<number> {
+    return await this.#ledger.purgeReplies(nowMs);
+  }
+
+  #enqueue(operation: LedgerOperation): Promise<OperationOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ operation, resolve, reject });
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#waiting.length > 0) await this.#applyGroup(this.#waiting.splice(0, MAX_GROUP));
+    this.#isRunning = false;
+  }
+
+  async #applyGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#apply(group);
+    } catch (error) {
+      // One that cannot be applied must not take the others with it.
+      if (group.length > 1 && !(error instanceof StoreUnavailableError)) {
+        for (const waiting of group) await this.#applyGroup([waiting]);
+        return;
+      }
+      for (const { operation, reject } of group) {
+        if (error instanceof StoreUnavailableError) this.#doubt(operation);
+        reject(error);
+      }
+    }
+  }
+
+  async #apply(group: readonly Waiting[]): Promise<void> {
+    const doubtful = [...this.#doubtful];
+    const releases = doubtful.map((id): LedgerOperation => ({ type: 'release', id }));
+    const outcomes = await this.#ledger.apply([...releases, ...group.map(({ operation }) => operation)]);
+    for (const id of doubtful) this.#doubtful.delete(id);
+    for (const [index, { resolve }] of group.entries()) resolve(outcomes[releases.length + index]);
+  }
+
+  #doubt(operation: LedgerOperation): void {
+    if (operation.type !== 'reserve' || this.#doubtful.size >= MAX_DOUBTFUL) return;
+    this.#doubtful.add(operation.reservation.id);
+  }
+}
