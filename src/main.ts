@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildApp, findModelFolders, priceOfUpstreamModel, startEngine } from './app.ts';
 import type {
@@ -16,7 +16,14 @@ import type {
   VerifiedModel,
 } from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
-import { ConfigError, type LoadedConfig, loadConfig, readClientSettings } from './config/load.ts';
+import type { CopyTarget } from './cli/store-tools.ts';
+import {
+  ConfigError,
+  type LoadedConfig,
+  loadConfig,
+  readClientSettings,
+  readTargetDatabaseUrl,
+} from './config/load.ts';
 import { printConfig } from './config/print.ts';
 import { SETTINGS } from './config/settings.ts';
 import { type ApiKey, NO_LIMITS } from './domain/api-key.ts';
@@ -33,6 +40,7 @@ import { AuditService } from './services/audit.ts';
 import { PriceService } from './services/prices.ts';
 import { UsageService } from './services/usage.ts';
 import { StorageError } from './storage/storage-error.ts';
+import type { StoreLocation } from './storage/store-connection.ts';
 import { StoreUnavailableError } from './storage/stores.ts';
 
 /** Who asks when the engine runs in the process of a command. */
@@ -67,6 +75,14 @@ const program: Program = {
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
   serve: (flags) => serve(loadConfig({ flags }), program),
   withServices,
+  storeTools: {
+    targetDatabaseUrl: readTargetDatabaseUrl(),
+    backup: async (flags, file, options) => (await storeTools()).backupStore(locateStore(flags), file, options),
+    restore: async (flags, file) => (await storeTools()).restoreStore(locateStore(flags), file, Date.now()),
+    check: async (flags) => (await storeTools()).checkStore(locateStore(flags)),
+    copy: async (flags, target) =>
+      (await storeTools()).copyBetweenStores(locateStore(flags), locateTarget(flags, target)),
+  },
   listModels,
   verifyModels,
   startLocalServer: (flags) => startServer(loadConfig({ flags })),
@@ -101,6 +117,22 @@ async function withServices<T>(flags: SettingFlags, use: (services: StoreService
   } finally {
     await stores.close();
   }
+}
+
+/** Loaded only for its commands: the server's own thread keeps no query builder in memory. */
+function storeTools() {
+  return import('./storage/store-tools.ts');
+}
+
+function locateStore(flags: SettingFlags): StoreLocation {
+  const { databaseUrl: url, dataDir, database } = loadConfig({ flags }).config;
+  const { connectTimeoutMs } = database;
+  return url === undefined ? { type: 'sqlite', dataDir } : { type: 'postgres', url, connectTimeoutMs };
+}
+
+function locateTarget(flags: SettingFlags, target: CopyTarget): StoreLocation {
+  if (target.type === 'sqlite') return { type: 'sqlite', dataDir: resolve(target.dataDir) };
+  return { ...target, connectTimeoutMs: loadConfig({ flags }).config.database.connectTimeoutMs };
 }
 
 /** @throws StartError what is wrong with a folder */

@@ -20,7 +20,7 @@ const { scripts } = z
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
 /** Variables of ours that are no settings. */
-const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', 'UMPIRE_DATA'];
+const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', 'UMPIRE_TARGET_DATABASE_URL', 'UMPIRE_DATA'];
 const SETTING_SECTIONS = new Set(SETTINGS.filter(({ path }) => path.length > 1).map(({ path }) => path[0]));
 
 function findAll(page: string, pattern: RegExp): string[] {

@@ -8,6 +8,7 @@ import type { ApiKeyService } from '../services/api-keys.ts';
 import type { AuditService } from '../services/audit.ts';
 import type { PriceService } from '../services/prices.ts';
 import type { UsageService } from '../services/usage.ts';
+import type { StoreTools } from './store-tools.ts';
 
 /** Settings given on the command line, by flag name without dashes. */
 export type SettingFlags = Readonly<Record<string, string | undefined>>;
@@ -86,6 +87,7 @@ export interface Program {
   serve(flags: SettingFlags): Promise<number>;
   /** Opens the configured store for as long as it is used. */
   withServices<T>(flags: SettingFlags, use: (services: StoreServices) => Promise<T>): Promise<T>;
+  readonly storeTools: StoreTools;
   /** Loads each folder in a worker: checksums, graphs, golden answers. No folders: those of the configuration. */
   verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;
   /** The configured models; checksums are verified, nothing is loaded. */

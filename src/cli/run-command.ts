@@ -3,6 +3,7 @@
 import { auditCommand } from './audit.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
+import { dbBackupCommand, dbCheckCommand, dbCopyCommand, dbRestoreCommand } from './db.ts';
 import { decideCommand } from './decide.ts';
 import { evalCommand } from './eval.ts';
 import { commandHelp, programHelp } from './help.ts';
@@ -40,6 +41,10 @@ export const COMMANDS: readonly Command[] = [
   usageCommand,
   requestsCommand,
   auditCommand,
+  dbBackupCommand,
+  dbRestoreCommand,
+  dbCheckCommand,
+  dbCopyCommand,
   modelsListCommand,
   modelsVerifyCommand,
 ];

@@ -47,12 +47,19 @@ export function readClientSettings(env: Environment = process.env): {
   return { url: env['UMPIRE_URL'] || undefined, apiKey: env['UMPIRE_API_KEY'] || undefined };
 }
 
+const TARGET_VARIABLE = 'UMPIRE_TARGET_DATABASE_URL';
+
+/** Where `umpire db copy` copies to: an address with a password, which has no place on a command line. */
+export function readTargetDatabaseUrl(env: Environment = process.env): string | undefined {
+  return env[TARGET_VARIABLE] || undefined;
+}
+
 /** What Kubernetes sets in every pod beside a service named `umpire`, `UMPIRE_PORT=tcp://…` among them. */
 const SERVICE_LINK = /^UMPIRE_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP|SCTP))/;
 const SERVICE_LINK_ADVICE = ' Kubernetes sets it; `enableServiceLinks: false` in the pod keeps it out.';
 
 /** Variables of ours that are no settings; the last is read by the training recipe and the quality bench. */
-const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', 'UMPIRE_DATA'];
+const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', TARGET_VARIABLE, 'UMPIRE_DATA'];
 
 /** @throws ConfigError with all faults */
 export function loadConfig(sources: ConfigSources): LoadedConfig {

@@ -54,6 +54,13 @@ export function program(parts: Partial<Program> = {}) {
     describeConfig: NO_SUCH_PLACE,
     serve: NO_SUCH_PLACE,
     withServices: NO_SUCH_PLACE,
+    storeTools: {
+      targetDatabaseUrl: undefined,
+      backup: NO_SUCH_PLACE,
+      restore: NO_SUCH_PLACE,
+      check: NO_SUCH_PLACE,
+      copy: NO_SUCH_PLACE,
+    },
     listModels: NO_SUCH_PLACE,
     verifyModels: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,

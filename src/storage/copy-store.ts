@@ -1,0 +1,154 @@
+// Everything of one store into another, empty one, whichever databases they are: in one transaction, read back and
+// compared row by row before it is committed.
+
+import { createHash } from 'node:crypto';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isPostgres } from './database-kind.ts';
+import { sumCosts } from './ledger-sums.ts';
+import type { Database } from './schema.ts';
+import { StorageError } from './storage-error.ts';
+
+type CopiedTableName = Exclude<keyof Database, 'schema_migrations'>;
+
+/** Every table with its primary key, by which it is read in pieces. One that is missing here does not compile. */
+const KEYS_OF_TABLES = {
+  api_keys: ['id'],
+  api_key_secrets: ['hash'],
+  prices: ['model_id', 'effective_from_ms'],
+  audit_log: ['id'],
+  accounts: ['key_id'],
+  reservations: ['id'],
+  ledger: ['id'],
+  usage_rollups: ['key_id', 'hour_start_ms', 'model_id', 'endpoint', 'end_type'],
+  idempotency: ['key_hash', 'key_id'],
+  instances: ['id'],
+} as const satisfies Record<CopiedTableName, readonly string[]>;
+
+const TABLES = Object.keys(KEYS_OF_TABLES) as readonly CopiedTableName[];
+
+/** Rows of a ledger are the widest; a statement may have 32,766 parameters on SQLite, 65,535 on PostgreSQL. */
+const ROWS_PER_STATEMENT = 1000;
+
+type Row = Readonly<Record<string, unknown>>;
+
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+}
+
+export interface CopiedStore {
+  readonly tables: readonly CopiedTable[];
+  /** Of all rows and roll-ups; the same on both sides. */
+  readonly costPicoUsd: bigint;
+}
+
+/**
+ * Both have the newest schema. Nobody else can write to either while it runs.
+ * @throws StorageError when the target is not empty or does not hold the same afterwards; then it stays as it was
+ */
+export async function copyStore(source: Kysely<Database>, target: Kysely<Database>): Promise<CopiedStore> {
+  return await source.transaction().execute((from) =>
+    target.transaction().execute(async (to) => {
+      await lockTables(to, 'exclusive');
+      await refuseFilled(to);
+      await lockTables(from, 'share');
+      const tables: CopiedTable[] = [];
+      for (const table of TABLES) tables.push({ table, rows: await copyTable(table, from, to) });
+      await continueAuditIds(to);
+      const costPicoUsd = await sumCosts(to, {});
+      if (costPicoUsd !== (await sumCosts(from, {})))
+        throw new StorageError('The copy has other costs than the source.');
+      return { tables, costPicoUsd };
+    }),
+  );
+}
+
+/** SQLite has one writer, and this transaction is it. Not waiting also tells when both are one and the same. */
+async function lockTables(database: Kysely<Database>, mode: 'share' | 'exclusive'): Promise<void> {
+  if (!isPostgres(database)) return;
+  const names = sql.join(TABLES.map((table) => sql.table(table)));
+  try {
+    await sql`lock table ${names} in ${sql.raw(mode)} mode nowait`.execute(database);
+  } catch (error) {
+    const end = mode === 'share' ? 'source' : 'target';
+    throw new StorageError(`The ${end} is in use: stop the servers and commands that use it (${messageOf(error)})`);
+  }
+}
+
+async function refuseFilled(target: Kysely<Database>): Promise<void> {
+  for (const table of TABLES) {
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(target);
+    if (rows.length > 0) throw new StorageError(`The target is not empty: there are rows in its table ${table}.`);
+  }
+}
+
+/** @returns rows copied */
+async function copyTable(table: CopiedTableName, from: Kysely<Database>, to: Kysely<Database>): Promise<number> {
+  const read = new RowSum();
+  for await (const rows of readTable(table, from)) {
+    read.add(rows);
+    await insertRows(table, to, rows);
+  }
+  const written = new RowSum();
+  for await (const rows of readTable(table, to)) written.add(rows);
+  if (written.digest() !== read.digest())
+    throw new StorageError(`The copy of the table ${table} is not what was read.`);
+  return read.rows;
+}
+
+/** In the order of the primary key, which is the order of bytes on every database. */
+async function* readTable(table: CopiedTableName, database: Kysely<Database>): AsyncGenerator<readonly Row[]> {
+  const keys = KEYS_OF_TABLES[table];
+  const columns = sql.join(keys.map((key) => sql.ref(key)));
+  let after: RawBuilder<unknown> = sql``;
+  for (;;) {
+    const page = sql<Row>`select * from ${sql.table(table)} ${after} order by ${columns} limit ${sql.lit(ROWS_PER_STATEMENT)}`;
+    const { rows } = await page.execute(database);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = sql`where (${columns}) > (${sql.join(keys.map((key) => last[key]))})`;
+  }
+}
+
+async function insertRows(table: CopiedTableName, to: Kysely<Database>, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0] ?? {});
+  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
+  await sql`insert into ${sql.table(table)} (${names}) values ${sql.join(values)}`.execute(to);
+}
+
+/** PostgreSQL counts its own ids; those that were copied it has not seen. */
+async function continueAuditIds(to: Kysely<Database>): Promise<void> {
+  if (!isPostgres(to)) return;
+  await sql`select setval(pg_get_serial_sequence('audit_log', 'id'), max(id)) from audit_log having max(id) is not null`.execute(
+    to,
+  );
+}
+
+/** Two tables with the same digest have the same rows in the same order. */
+class RowSum {
+  rows = 0;
+  readonly #hash = createHash('sha256');
+
+  add(rows: readonly Row[]): void {
+    this.rows += rows.length;
+    for (const row of rows) this.#hash.update(canonical(row));
+  }
+
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** The databases may order columns, and give integers, in different ways. */
+function canonical(row: Row): string {
+  const cells = Object.keys(row)
+    .sort()
+    .map((column) => [column, row[column] === null ? null : String(row[column])]);
+  return `${JSON.stringify(cells)}\n`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
