@@ -35,7 +35,7 @@ const [MIN_ANSWERS, MAX_ANSWERS] = [30, 150];
 /** Yields after each kill, once everything is settled again. */
 export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerator<CrashRound> {
   const { store, seed } = options;
-  const fleet = await Fleet.over(store, { settings: { UMPIRE_LOG_LEVEL: 'warn' } });
+  const fleet = await Fleet.over(store);
   try {
     let server = await fleet.launch();
     const crowd = new ClientCrowd({ ...options, keys: await issueKeys(await server.ready()) });
