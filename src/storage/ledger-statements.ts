@@ -4,7 +4,6 @@
 import {
   type Insertable,
   type Kysely,
-  PostgresAdapter,
   type RawBuilder,
   type Selectable,
   sql,
