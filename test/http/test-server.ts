@@ -5,9 +5,11 @@ import { pino } from 'pino';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
+import type { Authenticator } from '../../src/http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Accounting } from '../../src/services/accounting.ts';
+import type { Administration } from '../../src/services/administration.ts';
 import { Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat.ts';
 import { DecideService } from '../../src/services/decide.ts';
@@ -59,12 +61,15 @@ const LACONIC_UPSTREAM: ChatUpstream = {
   close: async () => undefined,
 };
 
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
 export interface TestServer {
   readonly app: FastifyInstance;
   readonly engine: FakeEngine;
   readonly chat: ChatService;
   /** Lines of the log, parsed. */
   readonly log: Record<string, unknown>[];
+  readonly send: (method: Method, path: string, body?: unknown, headers?: Record<string, string>) => Promise<TestReply>;
   readonly post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<TestReply>;
   readonly get: (path: string, headers?: Record<string, string>) => Promise<TestReply>;
 }
@@ -77,13 +82,31 @@ export interface TestReply {
   readonly json: any;
 }
 
+export interface TestParts {
+  readonly options?: Partial<HttpOptions>;
+  readonly upstreams?: readonly ChatUpstream[];
+  readonly accounting?: Accounting;
+  readonly authenticator?: Authenticator;
+  /** Absent: a server without a store. */
+  readonly administration?: Administration;
+}
+
 export async function startTestServer(
   options: Partial<HttpOptions> = {},
-  upstreams: readonly ChatUpstream[] = [LACONIC_UPSTREAM],
-  accounting: Accounting = new Unmetered(),
+  upstreams?: readonly ChatUpstream[],
+  accounting?: Accounting,
 ): Promise<TestServer> {
+  return await startServerOf({
+    options,
+    ...(upstreams === undefined ? {} : { upstreams }),
+    ...(accounting === undefined ? {} : { accounting }),
+  });
+}
+
+export async function startServerOf(parts: TestParts): Promise<TestServer> {
+  const { upstreams = [LACONIC_UPSTREAM], accounting = new Unmetered(), administration } = parts;
   const engine = createFakeEngine();
-  const catalog = new Catalog([engine, ...upstreams]);
+  const catalog = new Catalog([engine, ...upstreams], administration?.prices);
   const log: Record<string, unknown>[] = [];
   const appendToLog = testLogs.openLog();
   const write = (line: string): void => {
@@ -92,7 +115,8 @@ export async function startTestServer(
   };
   const chat = new ChatService(upstreams, catalog, accounting);
   const app = await createHttpServer({
-    authenticator: { authenticate },
+    authenticator: parts.authenticator ?? { authenticate },
+    administration,
     catalog,
     decisions: new DecideService(engine, catalog, accounting),
     embeddings: new EmbedService(engine, catalog, accounting),
@@ -100,9 +124,9 @@ export async function startTestServer(
     readiness: () => engine.state,
     metrics: createMetrics({ engineStatus: () => engine.status() }),
     logger: pino({ level: 'info' }, { write }),
-    options: { ...OPTIONS, ...options },
+    options: { ...OPTIONS, ...parts.options },
   });
-  const send = async (method: 'GET' | 'POST', url: string, payload: unknown, headers: Record<string, string>) => {
+  const send: TestServer['send'] = async (method, url, payload, headers = {}) => {
     const type = payload === undefined ? {} : { 'content-type': 'application/json' };
     const body = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload);
     testLogs.keepAuthorization(headers['authorization'] ?? `Bearer ${KEY}`);
@@ -126,6 +150,7 @@ export async function startTestServer(
     engine,
     chat,
     log,
+    send,
     post: (path, body, headers = {}) => send('POST', path, body, headers),
     get: (path, headers = {}) => send('GET', path, undefined, headers),
   };

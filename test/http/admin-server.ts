@@ -1,0 +1,115 @@
+// The HTTP layer over a real SQLite store in a folder of its own, with an administrator, a key for inference, and a
+// clock that tests move.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiKey } from '../../src/domain/api-key.ts';
+import type { LedgerRow } from '../../src/domain/ledger.ts';
+import { ApiKeyService, type NewApiKey } from '../../src/services/api-keys.ts';
+import { AuditService } from '../../src/services/audit.ts';
+import { PriceService } from '../../src/services/prices.ts';
+import { UsageService } from '../../src/services/usage.ts';
+import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
+import type { Stores } from '../../src/storage/stores.ts';
+import { startServerOf, type TestReply, type TestServer } from './test-server.ts';
+
+/** A Saturday noon. */
+export const NOON_MS = Date.UTC(2026, 10, 21, 12);
+
+export const CONFIGURED_KEY = 'the-key-of-the-configuration';
+
+export interface Caller {
+  readonly key: ApiKey;
+  readonly secret: string;
+  readonly headers: Record<string, string>;
+}
+
+export class AdminServer {
+  readonly server: TestServer;
+  readonly stores: Stores;
+  readonly keys: ApiKeyService;
+  readonly clock: { nowMs: number };
+  readonly #folder: string;
+
+  private constructor(parts: Pick<AdminServer, 'server' | 'stores' | 'keys' | 'clock'> & { folder: string }) {
+    this.server = parts.server;
+    this.stores = parts.stores;
+    this.keys = parts.keys;
+    this.clock = parts.clock;
+    this.#folder = parts.folder;
+  }
+
+  static async start({ fixedSecret }: { readonly fixedSecret?: string } = {}): Promise<AdminServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'umpire-admin-'));
+    const stores = await openSqliteStores({ dataDir: folder, exclusive: true });
+    const clock = { nowMs: NOON_MS };
+    const nowMs = (): number => clock.nowMs;
+    const keys = new ApiKeyService({ store: stores.keys, fixedSecret, nowMs });
+    const administration = {
+      keys,
+      prices: new PriceService({ store: stores.prices, nowMs }),
+      usage: new UsageService({ usage: stores.usage, ledger: stores.ledger, nowMs }),
+      audit: new AuditService(stores.audit),
+    };
+    const server = await startServerOf({ authenticator: keys, administration });
+    return new AdminServer({ server, stores, keys, clock, folder });
+  }
+
+  async close(): Promise<void> {
+    await this.server.app.close();
+    await this.stores.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async createCaller(wanted: Partial<NewApiKey> = {}): Promise<Caller> {
+    const created = await this.keys.create({ name: 'test', models: null, expiresAtMs: null, ...wanted });
+    return { ...created, headers: { authorization: `Bearer ${created.secret}` } };
+  }
+
+  async get(path: string, caller: Caller, headers: Record<string, string> = {}): Promise<TestReply> {
+    return await this.server.send('GET', path, undefined, { ...caller.headers, ...headers });
+  }
+
+  async post(path: string, caller: Caller, body?: unknown): Promise<TestReply> {
+    return await this.server.send('POST', path, body, caller.headers);
+  }
+
+  async patch(path: string, caller: Caller, body: unknown): Promise<TestReply> {
+    return await this.server.send('PATCH', path, body, caller.headers);
+  }
+
+  /** One accepted and settled request of a key. */
+  async bill(key: ApiKey, row: Partial<LedgerRow> & Pick<LedgerRow, 'id'>): Promise<void> {
+    const { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, ...accepted } = {
+      ...rowOf(key, this.clock.nowMs),
+      ...row,
+    };
+    const demand = { costPicoUsd, tokens: usage.inputTokens, budget: key.budget, limits: key.limits };
+    await this.stores.ledger.beat('instance', this.clock.nowMs);
+    await this.stores.ledger.reserve({ ...accepted, instanceId: 'instance', demand, idempotency: null });
+    const outcome = { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs };
+    await this.stores.ledger.settle({ id: row.id, outcome });
+  }
+}
+
+function rowOf(key: ApiKey, acceptedAtMs: number): LedgerRow {
+  return {
+    id: 'row',
+    requestId: 'req_1',
+    keyId: key.id,
+    modelId: 'kev',
+    endpoint: '/ai/v1/systemone',
+    isStreamed: false,
+    acceptedAtMs,
+    price: { inputMicroUsd: 37_800, cachedInputMicroUsd: 37_800, outputMicroUsd: 0 },
+    end: 'completed',
+    status: 200,
+    errorCode: null,
+    usage: { inputTokens: 100, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+    isEstimated: false,
+    costPicoUsd: 3_780_000n,
+    durationMs: 12.5,
+    waitMs: 0.25,
+  };
+}
