@@ -17,8 +17,13 @@ import { LLAMA, startTestServer, type TestServer } from './test-server.ts';
 
 const ECHO: ChatUpstream = {
   models: [LLAMA],
-  complete: async ({ bodyText }) => ({ bodyText, usage: undefined }),
-  stream: async ({ bodyText }) => ({ chunks: Readable.from([{ json: bodyText }]), usage: () => undefined }),
+  whenClientLeaves: 'estimate',
+  expect: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
+  complete: async ({ bodyText }) => ({ bodyText, usage: undefined, outputEstimate: 1 }),
+  stream: async ({ bodyText }) => ({
+    chunks: Readable.from([{ json: bodyText }]),
+    tokens: () => ({ usage: undefined, outputEstimate: 1 }),
+  }),
   close: async () => undefined,
 };
 
