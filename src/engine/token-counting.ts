@@ -9,8 +9,11 @@ import { splitEmbedInputs } from './embed-parts.ts';
 import type { Caller, DecideJob, EmbedJob } from './engine.ts';
 import { sizeOfDecision } from './work-size.ts';
 
-/** UTF-16 code units of one job that this thread counts itself: 3 ms of the slowest texts that were measured. */
-const LONGEST_HERE_CHARACTERS = 16_384;
+/**
+ * UTF-16 code units of one job that this thread counts itself: half a millisecond of English, four of the worst text that
+ * was found (random letters in long words, on a busy machine).
+ */
+const LONGEST_HERE_CHARACTERS = 4096;
 /** One part of a long embedding call: about 20 ms of a worker. */
 const PART_CHARACTERS = 131_072;
 const MS_PER_CHARACTER = 0.0002;

@@ -79,10 +79,37 @@ function cleanText(text: string): string {
 function stripAccents(text: string): string {
   if (isAscii(text)) return text;
   let stripped = '';
-  for (const character of text.normalize('NFD')) {
-    if ((flagsOf(character.codePointAt(0) ?? 0) & Flag.mark) === 0) stripped += character;
+  for (const piece of piecesForNormalizing(text)) {
+    for (const character of piece.normalize('NFD')) {
+      if ((flagsOf(character.codePointAt(0) ?? 0) & Flag.mark) === 0) stripped += character;
+    }
   }
   return stripped;
+}
+
+/** Longest text that is normalised at once. */
+const PIECE_CODE_UNITS = 256;
+const MARK_OR_HALF = /^[\p{M}\udc00-\udfff]/u;
+
+/**
+ * Normalising sorts each run of combining marks, in time quadratic in the run. Cut before a character that is no mark, a
+ * text normalises piece by piece to the same; a run that is longer than a piece is cut all the same: no writing has one.
+ */
+function* piecesForNormalizing(text: string): Generator<string> {
+  let start = 0;
+  while (start < text.length) {
+    const end = Math.min(start + PIECE_CODE_UNITS, text.length);
+    let cut = end;
+    while (cut > start && cut < text.length && MARK_OR_HALF.test(text.slice(cut, cut + 2))) cut -= 1;
+    // A run of marks goes back to the start. Two halves of one character are never parted.
+    if (cut === start) cut = isLowSurrogate(text, end) ? end - 1 : end;
+    yield text.slice(start, cut);
+    start = cut;
+  }
+}
+
+function isLowSurrogate(text: string, index: number): boolean {
+  return (text.charCodeAt(index) & 0xfc00) === 0xdc00;
 }
 
 /** By code point: whole-string lower case knows a final sigma, which the reference does not. */

@@ -25,6 +25,22 @@ describe('BERT tokenizer', () => {
     expect(tokenizer.encode('x'.repeat(100_000))).toHaveLength(1);
   });
 
+  it('reads a hundred thousand combining marks in a row in a moment', () => {
+    expect(tokenizer.encode('\u0301\u0316\u0345\u{1d165}\u302e'.repeat(20_000)).length).toBeLessThanOrEqual(1);
+  });
+
+  it('reads a text the same however far from its start a marked letter stands', () => {
+    const word = 'a\u0323\u0302e\u0301\u0323 ậ 각 \u{1d15e}\u{1d165} ';
+    const once = tokenizer.encode(word);
+    for (let letters = 200; letters < 300; letters++) {
+      const [filler, text] = ['x '.repeat(letters), word.repeat(20)];
+      expect(tokenizer.encode(filler + text)).toEqual([
+        ...tokenizer.encode(filler),
+        ...Array.from({ length: 20 }, () => once).flat(),
+      ]);
+    }
+  });
+
   it('knows which tokens go on with a word', () => {
     const ids = tokenizer.encode('unbelievably');
     expect(ids.map((id) => tokenizer.isContinuation(id))).toEqual(ids.map((_, place) => place > 0));

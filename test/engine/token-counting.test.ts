@@ -1,0 +1,98 @@
+// Counting before running: what is counted on this thread and what by a worker, and what goes before it in the queue.
+
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../src/domain/errors.ts';
+import { Dispatcher } from '../../src/engine/dispatcher.ts';
+import { TokenCounting } from '../../src/engine/token-counting.ts';
+import type { SplitEncoderManifest } from '../../src/runtime/manifest.ts';
+import type { CountTask } from '../../src/runtime/messages.ts';
+import { ManualClock } from './manual-clock.ts';
+import { ManualPool } from './manual-pool.ts';
+
+const manifest = { id: 'decider' } as SplitEncoderManifest;
+const folder = { path: '/', manifest, digest: 'sha256:1' };
+const caller = { keyId: 'key', signal: new AbortController().signal };
+const decision = (state: string) => ({ modelId: 'decider', state, questions: [] });
+const embedding = (inputs: readonly (string | readonly number[])[]) => ({
+  modelId: 'embedder',
+  inputs,
+  dimensions: undefined,
+  encoding: 'float' as const,
+});
+
+async function setUp(count?: (task: CountTask) => number) {
+  const [pool, clock] = [new ManualPool(1), new ManualClock()];
+  const dispatcher = new Dispatcher({ pool, clock, limits: { maxJobs: 4, maxCostMs: 10_000, deadlineMs: 1000 } });
+  const counting = new TokenCounting(dispatcher);
+  await counting.open([folder], async () => (count === undefined ? undefined : { count }));
+  return { pool, clock, dispatcher, counting };
+}
+
+describe('counting tokens', () => {
+  it('counts a short text at once', async () => {
+    const { counting, pool } = await setUp(() => 57);
+    expect(await counting.countDecision(decision('short'), caller)).toBe(57);
+    expect(pool.started).toEqual([]);
+  });
+
+  it('throws on this thread what a worker would', async () => {
+    const { counting } = await setUp(() => {
+      throw new AppError('context_length_exceeded', 'too long');
+    });
+    await expect(counting.countDecision(decision('short'), caller)).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+    });
+  });
+
+  it('leaves a long text to a worker, ahead of work that waits', async () => {
+    const { counting, pool, dispatcher } = await setUp(() => 0);
+    const submit = (modelId: string) =>
+      dispatcher.submit([{ task: { kind: 'decide', modelId, state: '', questions: [] }, costMs: 10 }], {
+        ...caller,
+        queueClass: 'decision',
+      });
+    void submit('first');
+    void submit('second');
+    const counted = counting.countDecision(decision('x'.repeat(5000)), caller);
+    await pool.finish({ probabilities: [], inputTokens: 0, tokenizeMs: 0, inferMs: 0 });
+    expect(pool.started.map(({ task }) => task.kind)).toEqual(['count-decision']);
+    await pool.finish({ inputTokens: 1234 });
+    expect(await counted).toBe(1234);
+    expect(pool.started.map(({ task }) => task.kind)).toEqual(['decide']);
+  });
+
+  it('leaves everything to workers where this thread has no tokenizer', async () => {
+    const { counting, pool } = await setUp();
+    const counted = counting.countDecision(decision('short'), caller);
+    await pool.finish({ inputTokens: 2 });
+    expect(await counted).toBe(2);
+  });
+
+  it('counts a large embedding call in parts, and adds them up', async () => {
+    const { counting, pool } = await setUp();
+    const counted = counting.countEmbedding(embedding([[1, 2, 3], 'y'.repeat(100_000), 'z'.repeat(100_000)]), caller);
+    const places = () =>
+      pool.started.flatMap(({ task }) =>
+        task.kind === 'count-embedding' ? [task.inputs.map(({ place }) => place)] : [],
+      );
+    expect(places()).toEqual([[0, 1]]);
+    await pool.finish({ inputTokens: 10 });
+    expect(places()).toEqual([[2]]);
+    await pool.finish({ inputTokens: 5 });
+    expect(await counted).toBe(15);
+  });
+
+  it('is refused when the queue is full, and dropped when the caller leaves', async () => {
+    const { counting, pool } = await setUp();
+    const leaver = new AbortController();
+    const count = (keyId: string, signal = caller.signal) => counting.countDecision(decision('x'), { keyId, signal });
+    const first = count('a');
+    const waiting = ['b', 'c', 'd'].map((keyId) => count(keyId));
+    const left = count('e', leaver.signal);
+    await expect(count('f')).rejects.toMatchObject({ code: 'overloaded' });
+    leaver.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+    for (let call = 0; call < 4; call++) await pool.finish({ inputTokens: call });
+    expect(await Promise.all([first, ...waiting])).toEqual([0, 1, 2, 3]);
+  });
+});
