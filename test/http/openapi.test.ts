@@ -8,18 +8,20 @@ import { renderErrorsPage } from '../../src/docs/errors-page.ts';
 import { renderOpenapiDocument } from '../../src/docs/openapi-document.ts';
 import { type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
 import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
-import { startTestServer, type TestServer } from './test-server.ts';
+import { AdminServer, type Caller } from './admin-server.ts';
 
 const page = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 const catalogue = Object.keys(errorCatalogue).sort();
 
-let server: TestServer;
+let server: AdminServer;
+let caller: Caller;
 let document: OpenAPIV3_1.Document;
 beforeAll(async () => {
-  server = await startTestServer();
-  document = (await server.get('/openapi.json')).json;
+  server = await AdminServer.start();
+  caller = await server.createCaller({ scopes: ['inference', 'admin'] });
+  document = (await server.get('/openapi.json', caller)).json;
 });
-afterAll(() => server.app.close());
+afterAll(() => server.close());
 
 const operations = () =>
   Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
@@ -44,23 +46,39 @@ describe('/openapi.json', () => {
         .map(({ method, path }) => `${method.toUpperCase()} ${path}`)
         .sort(),
     ).toEqual([
+      'GET /admin/v1/audit',
+      'GET /admin/v1/keys',
+      'GET /admin/v1/keys/{id}',
+      'GET /admin/v1/prices',
+      'GET /admin/v1/prices/history',
+      'GET /admin/v1/requests',
+      'GET /admin/v1/usage',
       'GET /ai/v1/models',
       'GET /ai/v1/models/{id}',
+      'GET /ai/v1/usage',
       'GET /healthz',
       'GET /metrics',
       'GET /openapi.json',
       'GET /readyz',
+      'PATCH /admin/v1/keys/{id}',
+      'POST /admin/v1/keys',
+      'POST /admin/v1/keys/{id}/revoke',
+      'POST /admin/v1/keys/{id}/rotate',
+      'POST /admin/v1/prices',
       'POST /ai/v1/chat/completions',
       'POST /ai/v1/embeddings',
       'POST /ai/v1/systemone',
     ]);
   });
 
-  it('asks for a key under /ai/v1 and nowhere else', () => {
+  it('asks for a key with the right scope under /ai/v1 and /admin/v1, and nowhere else', () => {
     expect(document.components?.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
     expect(document.security).toEqual([{ apiKey: [] }]);
+    const scopeOf = (path: string) => /^\/(ai|admin)\/v1\//.exec(path)?.[1]?.replace('ai', 'inference');
     for (const { path, operation } of operations()) {
-      expect(operation.security).toEqual(path.startsWith('/ai/v1') ? undefined : []);
+      const scope = scopeOf(path);
+      expect([path, operation.security]).toEqual([path, scope === undefined ? [] : [{ apiKey: [scope] }]]);
+      expect(operation['x-error-codes'].includes('insufficient_scope')).toBe(scope !== undefined);
     }
   });
 
@@ -84,14 +102,24 @@ describe('/openapi.json', () => {
   });
 
   it('gives examples that the server takes', async () => {
-    const examples = operations().flatMap(({ path, operation }) => {
+    const examples = operations().flatMap(({ path, method, operation }) => {
       const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
-      return Object.values(body?.content ?? {}).map(({ example }) => ({ path, example }));
+      const status = Object.keys(operation.responses ?? {}).find((name) => name.startsWith('2'));
+      return Object.values(body?.content ?? {}).map(({ example }) => ({ path, method, example, status }));
     });
-    for (const { path, example } of examples.filter((item) => item.example !== undefined)) {
-      expect([path, (await server.post(path, example)).status]).toEqual([path, 200]);
+    for (const { path, method, example, status } of examples) {
+      const url = path.replace('{id}', (await server.createCaller()).key.id);
+      const reply = await server.server.send(method === 'patch' ? 'PATCH' : 'POST', url, example, caller.headers);
+      expect([path, reply.status]).toEqual([path, Number(status)]);
     }
-    expect(examples).toHaveLength(3);
+    expect(examples).toHaveLength(7);
+  });
+
+  it('says where a reply can be CSV', () => {
+    const paths = operations()
+      .filter(({ operation }) => JSON.stringify(operation.responses).includes('"text/csv"'))
+      .map(({ path }) => path);
+    expect(paths).toEqual(['/admin/v1/usage', '/admin/v1/requests']);
   });
 });
 
