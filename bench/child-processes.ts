@@ -15,6 +15,15 @@ const ROOT = resolve(import.meta.dirname, '..');
 const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 60_000;
 
+const SERVE = ['src/launch.js', 'serve'];
+
+export interface ServerEntry {
+  /** Added to the environment. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** File and arguments, from the project's root. */
+  readonly command?: readonly string[];
+}
+
 export interface MemoryUse {
   /** What the system calls resident: a page that several workers map is counted once for each. */
   readonly residentBytes: number;
@@ -74,8 +83,11 @@ export class ServerProcess {
     });
   }
 
-  /** @param dataDir holds the key store, the cached graphs and the server's log; a second start in it is a warm one */
-  static async start(dataDir: string): Promise<ServerProcess> {
+  /**
+   * @param dataDir holds the key store, the cached graphs and the server's log; a second start in it is a warm one
+   * @param entry default: the production entry
+   */
+  static async start(dataDir: string, { settings = {}, command = SERVE }: ServerEntry = {}): Promise<ServerProcess> {
     const port = await findFreePort();
     const env = {
       ...process.env,
@@ -84,11 +96,12 @@ export class ServerProcess {
       UMPIRE_DATA_DIR: dataDir,
       UMPIRE_API_KEY: API_KEY,
       UMPIRE_ENGINE_DEVICE: DEVICE,
+      ...settings,
     };
     const startedMs = performance.now();
     // Straight into a file: lines that came through this process would take time from the client.
     const log = openSync(join(dataDir, 'bench-server.log'), 'a');
-    const child = spawn(process.execPath, ['src/launch.js', 'serve'], { cwd: ROOT, env, stdio: ['ignore', log, log] });
+    const child = spawn(process.execPath, command, { cwd: ROOT, env, stdio: ['ignore', log, log] });
     closeSync(log);
     const origin = `http://127.0.0.1:${port}`;
     try {

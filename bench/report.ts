@@ -2,9 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { AccountingReport } from './accounting.ts';
+import { ACCOUNTING_TARGETS, formatAccounting } from './accounting-report.ts';
 import type { EngineSettings } from './engine-settings.ts';
 import type { GoldenOutcome } from './golden-check.ts';
 import type { Machine, Versions } from './hardware.ts';
+import { judge } from './judge.ts';
 import type { LoadResult } from './load.ts';
 import type { MemoryReport, PeakReport } from './memory.ts';
 import type { LatencyOverhead, ThroughputRatio } from './overhead.ts';
@@ -18,17 +21,27 @@ export const TARGETS = {
   documentP95Ms: 200,
   residentBytes: 450e6,
   warmReadyMs: 3000,
+  accounting: ACCOUNTING_TARGETS,
 } as const;
 
-export interface BenchReport {
+/** What every result says of itself. */
+export interface ReportHead {
   readonly format: 1;
   readonly startedAt: string;
   readonly isQuick: boolean;
   readonly machine: Machine;
   readonly versions: Versions;
   readonly settings: Readonly<Record<string, string>>;
-  readonly engine: EngineSettings;
   readonly targets: typeof TARGETS;
+}
+
+/** Of `-- --accounting` alone. */
+export interface AccountingOnlyReport extends ReportHead {
+  readonly accounting: AccountingReport;
+}
+
+export interface BenchReport extends AccountingOnlyReport {
+  readonly engine: EngineSettings;
   readonly readyMs: { readonly firstStart: number; readonly secondStart: number };
   readonly golden: GoldenOutcome;
   readonly memory: MemoryReport;
@@ -44,11 +57,12 @@ export interface BenchReport {
 
 const MEGABYTE = 1e6;
 
-/** @returns path of the file: the day, and the host it was measured on */
-export function writeReport(report: BenchReport): string {
+/** @param part of the bench, if it is not all of it. @returns path of the file: the day, and the host it was measured on */
+export function writeReport(report: ReportHead, part?: string): string {
   const folder = resolve(import.meta.dirname, 'results');
   mkdirSync(folder, { recursive: true });
-  const name = [report.startedAt.slice(0, 10), report.machine.hostname, ...(report.isQuick ? ['quick'] : [])].join('-');
+  const marks = [...(part === undefined ? [] : [part]), ...(report.isQuick ? ['quick'] : [])];
+  const name = [report.startedAt.slice(0, 10), report.machine.hostname, ...marks].join('-');
   const path = join(folder, `${name}.json`);
   writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
   return path;
@@ -57,17 +71,26 @@ export function writeReport(report: BenchReport): string {
 export function formatReport(report: BenchReport): string {
   return [
     formatHead(report),
+    formatEngine(report),
     formatTable([['measure', 'value', 'unit', 'target'], ...listFigures(report)]),
+    formatAccounting(report.accounting),
     formatGrid(report.grid),
   ].join('\n\n');
 }
 
-function formatHead({ machine, versions, engine }: BenchReport): string {
+export function formatAccountingOnly(report: AccountingOnlyReport): string {
+  return [formatHead(report), formatAccounting(report.accounting)].join('\n\n');
+}
+
+function formatEngine({ engine }: BenchReport): string {
+  return `${engine.workers} workers × ${engine.threadsPerWorker} threads on ${engine.device}`;
+}
+
+function formatHead({ machine, versions }: ReportHead): string {
   const load = formatNumber(machine.loadBefore);
   return [
     `umpire ${versions.umpire} ${versions.commit?.slice(0, 12) ?? ''}${versions.isDirty ? ' with changes' : ''}`,
     `${machine.cpu ?? 'unknown CPU'}, ${machine.cores} cores, ${machine.system}, node ${versions.node}, load before ${load}`,
-    `${engine.workers} workers × ${engine.threadsPerWorker} threads on ${engine.device}`,
   ].join('\n');
 }
 
@@ -99,11 +122,6 @@ function listFigures(report: BenchReport): Cell[][] {
     [`  peak with ${peak.stateTokens} tokens, 4 at a time`, megabytes(peak.peakBytes), 'MB', ''],
     ['  after that', megabytes(peak.afterBytes), 'MB', ''],
   ];
-}
-
-function judge(value: number, relation: '≤' | '≥', target: number): string {
-  const isMet = relation === '≤' ? value <= target : value >= target;
-  return `${relation} ${formatNumber(target)}${isMet ? '' : '  MISSED'}`;
 }
 
 function formatGrid(grid: readonly LoadResult[]): string {

@@ -1,10 +1,11 @@
 // The bench: starts the server, checks its answers, measures, prints a table and writes bench/results/<day>-<host>.json.
-// npm run bench [-- --quick]
+// npm run bench [-- --quick] [--accounting]
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAccounting } from './accounting.ts';
 import { BareLoops } from './bare-loop.ts';
 import { API_KEY, NullEndpoint, ServerProcess } from './child-processes.ts';
 import { BenchClient } from './client.ts';
@@ -14,7 +15,15 @@ import { describeMachine, describeVersions, listSettings } from './hardware.ts';
 import { type LoadResult, runClosedLoop } from './load.ts';
 import { measureMemory, measurePeak } from './memory.ts';
 import { measureLatencyOverhead, measureThroughputRatio, timeDecisions } from './overhead.ts';
-import { type BenchReport, formatReport, TARGETS, writeReport } from './report.ts';
+import {
+  type AccountingOnlyReport,
+  type BenchReport,
+  formatAccountingOnly,
+  formatReport,
+  type ReportHead,
+  TARGETS,
+  writeReport,
+} from './report.ts';
 import { summariseLatencies } from './statistics.ts';
 import { type DecisionSize, listMixes, type Mix, makeDecision } from './workload.ts';
 
@@ -35,10 +44,23 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-async function measure(bench: Bench, firstStartMs: number): Promise<BenchReport> {
-  const startedAt = new Date().toISOString();
+/** Before anything is measured: the load of the machine is that of others. */
+function describeRun(isQuick: boolean): ReportHead {
+  return {
+    format: 1,
+    startedAt: new Date().toISOString(),
+    isQuick,
+    machine: describeMachine(),
+    versions: describeVersions(),
+    settings: listSettings(),
+    targets: TARGETS,
+  };
+}
+
+type ServerFigures = Omit<BenchReport, keyof AccountingOnlyReport>;
+
+async function measure(bench: Bench, firstStartMs: number): Promise<ServerFigures> {
   const { isQuick, server, client } = bench;
-  const [machine, versions, settings] = [describeMachine(), describeVersions(), listSettings()];
   say('golden answers');
   const golden = await checkGolden(client);
   const engine = await readEngineSettings(client);
@@ -54,8 +76,7 @@ async function measure(bench: Bench, firstStartMs: number): Promise<BenchReport>
   say('the largest documents');
   const peak = await measurePeak(server, client);
   const readyMs = { firstStart: firstStartMs, secondStart: server.readyMs };
-  const measured = { readyMs, golden, memory, latencyOverhead, throughput, document, grid, peak };
-  return { format: 1, startedAt, isQuick, machine, versions, settings, engine, targets: TARGETS, ...measured };
+  return { engine, readyMs, golden, memory, latencyOverhead, throughput, document, grid, peak };
 }
 
 async function startLoops({ dataDir }: Bench, engine: EngineSettings, size: DecisionSize): Promise<BareLoops> {
@@ -104,28 +125,48 @@ async function measureGrid({ isQuick, client }: Bench): Promise<LoadResult[]> {
 }
 
 /** A second start is the one that counts: the first fills the cache of optimised graphs. */
-async function withServer(dataDir: string, use: (server: ServerProcess, firstStartMs: number) => Promise<void>) {
+async function withServer<T>(
+  dataDir: string,
+  use: (server: ServerProcess, firstStartMs: number) => Promise<T>,
+): Promise<T> {
   say('first start');
   const first = await ServerProcess.start(dataDir);
   await first.stop();
   say('second start');
   const server = await ServerProcess.start(dataDir);
   try {
-    await Promise.race([use(server, first.readyMs), server.lost]);
+    const result = await Promise.race([use(server, first.readyMs), server.lost]);
+    await server.stop();
+    return result;
   } catch (error) {
     server.kill();
     throw error;
   }
-  await server.stop();
 }
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-const dataDir = mkdtempSync(join(tmpdir(), 'umpire-bench-'));
-await withServer(dataDir, async (server, firstStartMs) => {
-  const client = new BenchClient(server.origin, API_KEY, MAX_CONCURRENCY);
-  const report = await measure({ isQuick: values.quick, dataDir, server, client }, firstStartMs);
-  await client.close();
+async function measureServer(isQuick: boolean): Promise<ServerFigures> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'umpire-bench-'));
+  const figures = await withServer(dataDir, async (server, firstStartMs) => {
+    const client = new BenchClient(server.origin, API_KEY, MAX_CONCURRENCY);
+    const measured = await measure({ isQuick, dataDir, server, client }, firstStartMs);
+    await client.close();
+    return measured;
+  });
+  rmSync(dataDir, { recursive: true, force: true });
+  return figures;
+}
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, accounting: { type: 'boolean', default: false } },
+});
+const head = describeRun(values.quick);
+if (values.accounting) {
+  const report = { ...head, accounting: await measureAccounting(values.quick, say) };
+  process.stdout.write(`${formatAccountingOnly(report)}\n\n`);
+  say(`written: ${writeReport(report, 'accounting')}`);
+} else {
+  const figures = await measureServer(values.quick);
+  const report = { ...head, ...figures, accounting: await measureAccounting(values.quick, say) };
   process.stdout.write(`${formatReport(report)}\n\n`);
   say(`written: ${writeReport(report)}`);
-});
-rmSync(dataDir, { recursive: true, force: true });
+}
