@@ -107,8 +107,7 @@ export async function adminKeyRoutes(api: FastifyInstance, { keys }: { readonly 
   );
 
   typed.post('/keys/:id/rotate', { schema: rotateSchema }, async (request) => {
-    const overlapSeconds = request.body?.overlap_seconds;
-    const overlapMs = overlapSeconds === undefined ? undefined : overlapSeconds * 1000;
+    const overlapMs = request.body.overlap_seconds * 1000;
     const { key, secret, overlapEndsAtMs } = await keys.rotate(request.params.id, keyOf(request).id, overlapMs);
     return { ...toWire(key), key: secret, previous_secrets_expire_at: toInstant(overlapEndsAtMs) };
   });

@@ -103,16 +103,16 @@ export const keyPatchExample = { disabled: true };
 
 const DAY_SECONDS = 86_400;
 const OVERLAP = "The field 'overlap_seconds' must be a whole number from 0 to 2,592,000.";
-export const rotationSchema = strictFields('body', {
+const rotationFields = strictFields('body', {
   overlap_seconds: z
     .int(OVERLAP)
     .min(0, OVERLAP)
     .max(30 * DAY_SECONDS, OVERLAP)
     .default(DAY_SECONDS)
     .describe('How long the secrets before still work.'),
-})
-  .optional()
-  .meta({ id: 'Rotation' });
+});
+/** A request without a body is one that leaves everything to us. */
+export const rotationSchema = z.preprocess((body) => body ?? {}, rotationFields).meta({ id: 'Rotation' });
 
 export const rotationExample = { overlap_seconds: 3600 };
 
