@@ -12,7 +12,6 @@ import type {
   ServerConnection,
   SettingFlag,
   SettingFlags,
-  StoreServices,
   VerifiedModel,
 } from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
@@ -35,6 +34,7 @@ import { type ModelFolder, priceOf } from './runtime/manifest.ts';
 import { readModelFolder } from './runtime/model-folder.ts';
 import { StartError } from './runtime/start-error.ts';
 import { openConfiguredStores, serve } from './serve.ts';
+import type { Administration } from './services/administration.ts';
 import { ApiKeyService } from './services/api-keys.ts';
 import { AuditService } from './services/audit.ts';
 import { PriceService } from './services/prices.ts';
@@ -104,7 +104,7 @@ function listSettingFlags(): SettingFlag[] {
   return [{ name: 'config', type: 'string', help: 'YAML file of settings.' }, ...settings];
 }
 
-async function withServices<T>(flags: SettingFlags, use: (services: StoreServices) => Promise<T>): Promise<T> {
+async function withServices<T>(flags: SettingFlags, use: (services: Administration) => Promise<T>): Promise<T> {
   const { config } = loadConfig({ flags });
   const stores = await openConfiguredStores(config, false);
   try {

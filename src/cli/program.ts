@@ -4,10 +4,7 @@
 import type { ModelType } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
-import type { ApiKeyService } from '../services/api-keys.ts';
-import type { AuditService } from '../services/audit.ts';
-import type { PriceService } from '../services/prices.ts';
-import type { UsageService } from '../services/usage.ts';
+import type { Administration } from '../services/administration.ts';
 import type { StoreTools } from './store-tools.ts';
 
 /** Settings given on the command line, by flag name without dashes. */
@@ -65,14 +62,6 @@ export interface DecisionModel {
   writeTemperatures(temperatures: Temperatures): Promise<string>;
 }
 
-/** The use cases that need the store and no model. */
-export interface StoreServices {
-  readonly keys: ApiKeyService;
-  readonly prices: PriceService;
-  readonly usage: UsageService;
-  readonly audit: AuditService;
-}
-
 export interface Program {
   readonly version: string;
   readonly settingFlags: readonly SettingFlag[];
@@ -86,7 +75,7 @@ export interface Program {
   /** Runs until the process is told to stop. @returns the exit code */
   serve(flags: SettingFlags): Promise<number>;
   /** Opens the configured store for as long as it is used. */
-  withServices<T>(flags: SettingFlags, use: (services: StoreServices) => Promise<T>): Promise<T>;
+  withServices<T>(flags: SettingFlags, use: (services: Administration) => Promise<T>): Promise<T>;
   readonly storeTools: StoreTools;
   /** Loads each folder in a worker: checksums, graphs, golden answers. No folders: those of the configuration. */
   verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;

@@ -1,6 +1,7 @@
 // The program around a command, as a double that keeps what was said. Whatever a test does not name must not be reached.
 
-import type { Program, StoreServices } from '../../src/cli/program.ts';
+import type { Program } from '../../src/cli/program.ts';
+import type { Administration } from '../../src/services/administration.ts';
 import { ApiKeyService, type ApiKeyServiceOptions } from '../../src/services/api-keys.ts';
 import { AuditService } from '../../src/services/audit.ts';
 import { PriceService, type PriceServiceOptions } from '../../src/services/prices.ts';
@@ -20,7 +21,7 @@ export interface StoreDoubles {
 }
 
 /** @param nowMs the clock of the services */
-export function servicesOver(stores: StoreDoubles, nowMs?: () => number): StoreServices {
+export function servicesOver(stores: StoreDoubles, nowMs?: () => number): Administration {
   const clock = nowMs === undefined ? {} : { nowMs };
   return {
     keys: new ApiKeyService({ store: guarded(stores.keys), ...clock }),
