@@ -86,6 +86,7 @@ export class LedgerBatch {
 
   async #reserve(wanted: Reservation): Promise<ReserveOutcome> {
     const { id, keyId, acceptedAtMs: nowMs, demand, idempotency } = wanted;
+    if (this.#open.has(id)) throw new Error('There is a reservation of this id.');
     const known = idempotency === null ? undefined : this.claims.find(keyId, idempotency, nowMs);
     if (known !== undefined) return known;
     const account = await this.#accountIn(keyId, periodStartMs(demand.budget?.reset ?? 'none', nowMs));

@@ -1,20 +1,16 @@
 // What every store must do, as cases that run over each implementation. A suite, not a test file: stores.*.test.ts call
-// it. Keys, prices and audit are here; the ledger's cases are in ledger.suite.ts.
+// it. Keys, prices and audit are here; ledger.suite.ts and claims.suite.ts belong to it.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { AuditRecord, DatedPrice, KeySecret, Stores } from '../../src/storage/stores.ts';
+import { describeClaims } from './claims.suite.ts';
+import { describeLedger } from './ledger.suite.ts';
+import { HOSTILE, type OpenedStores } from './ledger-fixture.ts';
 
-type SuiteStores = Pick<Stores, 'keys' | 'prices' | 'audit' | 'check' | 'close'>;
+export type { OpenedStores } from './ledger-fixture.ts';
 
-export interface OpenedStores {
-  readonly stores: SuiteStores;
-  /** A second connection to the same data, as another process has it. */
-  openAgain(): Promise<SuiteStores>;
-  remove(): Promise<void>;
-}
-
-export const KEY: ApiKey = {
+const KEY: ApiKey = {
   id: 'key_1',
   name: 'billing',
   visiblePrefix: 'ump_Ab3d',
@@ -29,8 +25,6 @@ export const KEY: ApiKey = {
   revokedAtMs: null,
   lastUsedAtMs: null,
 };
-
-const HOSTILE = "Zoë's key'); DROP TABLE api_keys; -- \\ % _ $1 ? \" `";
 
 const OTHER: ApiKey = {
   ...KEY,
@@ -66,8 +60,10 @@ function audit(action: string, atMs = 5000): AuditRecord {
 }
 
 export function describeStores(name: string, open: () => Promise<OpenedStores>): void {
+  describeLedger(name, open);
+  describeClaims(name, open);
   let opened: OpenedStores;
-  let stores: SuiteStores;
+  let stores: Stores;
 
   beforeEach(async () => {
     opened = await open();
