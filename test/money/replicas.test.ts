@@ -9,9 +9,11 @@ import { spendBudget } from './budget-run.ts';
 import { answerCounted } from './counting-upstream.ts';
 import { type Answer, exchange, type Kind } from './exchange.ts';
 import { expectExactBudget } from './expect-exact-budget.ts';
+import { expectNothingLost } from './expect-nothing-lost.ts';
 import { ADMIN_KEY, Fleet } from './fleet.ts';
 import { type IssuedKey, issueKey, type KeyTerms } from './issue-key.ts';
 import { PostgresMoneyStore } from './money-store.ts';
+import { loseReplicas } from './replica-loss.ts';
 
 const REPLICAS = 3;
 const REVOKED_WITHIN_MS = 5000;
@@ -35,8 +37,9 @@ afterAll(async () => {
 });
 
 /** @param replica any number; they take turns */
-async function ask(replica: number, secret: string, kind: Kind = 'decision'): Promise<Answer> {
-  const order = { requestId: `replica-${sent++}`, kind, words: 2, keyId: '', secret };
+async function ask(replica: number, secret: string, kind: Kind = 'decision', idempotencyKey?: string): Promise<Answer> {
+  const retry = idempotencyKey === undefined ? {} : { idempotencyKey };
+  const order = { requestId: `replica-${sent++}`, kind, words: 2, keyId: '', secret, ...retry };
   const answer = await exchange(addresses[replica % REPLICAS] ?? '', order);
   if (answer === undefined) throw new Error('A connection broke.');
   return answer;
@@ -103,6 +106,33 @@ describe('a key revoked on one replica', () => {
     const tookMs = await Promise.all([untilRefused(0), untilRefused(1), untilRefused(2)]);
     process.stdout.write(`Revoked: refused after ${tookMs.map((ms) => `${Math.round(ms)} ms`).join(', ')}\n`);
     for (const ms of tookMs) expect(ms).toBeLessThan(REVOKED_WITHIN_MS);
+  });
+});
+
+describe('a retry', () => {
+  it('runs and is billed once, however many replicas are asked at the same time', async () => {
+    const { id, secret } = await issue({ budgetPicoUsd: 10n ** 12n });
+    const retries = Array.from({ length: 12 }, (_, index) => ask(index, secret, 'chat', 'the-one-order'));
+    const answers = await Promise.all(retries);
+    expect(answers.map(({ status }) => status)).toEqual(Array(retries.length).fill(200));
+    expect(answers.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+    expect(new Set(answers.map(({ text, costPicoUsd }) => `${text} ${costPicoUsd}`)).size).toBe(1);
+    const rows = await store.query(`SELECT cost_pico_usd FROM ledger WHERE key_id = '${id}'`);
+    expect(rows.map((row) => BigInt(String(row['cost_pico_usd'])))).toEqual([answers[0]?.costPicoUsd]);
+  });
+});
+
+describe('a replica that is lost', () => {
+  it('killed, or silent and back: its requests are closed by the others, and nothing is served unbilled', async () => {
+    const own = await PostgresMoneyStore.create(postgres);
+    for await (const round of loseReplicas({
+      store: own,
+      losses: ['killed', 'silent'],
+      clientsPerReplica: 5,
+      seed: 2,
+    })) {
+      expectNothingLost(round);
+    }
   });
 });
 

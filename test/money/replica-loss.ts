@@ -1,0 +1,102 @@
+// Replicas under load, of which one is lost: killed, or silent for so long that the others take it for dead, and then back.
+// The others go on, close what it left open, and nobody starts anything again before the books are compared.
+
+import type { ServerProcess } from '../process/server-process.ts';
+import { type BooksReport, compareBooks } from './books.ts';
+import { ClientCrowd } from './client-crowd.ts';
+import type { Answer } from './exchange.ts';
+import { Fleet } from './fleet.ts';
+import { issueKey } from './issue-key.ts';
+import type { MoneyStore } from './money-store.ts';
+
+export type Loss = 'killed' | 'silent';
+
+export interface LossRound {
+  readonly loss: Loss;
+  /** From the loss on. */
+  readonly answers: readonly Answer[];
+  /** What the lost one had open, and others closed as crashed. */
+  readonly orphans: number;
+  readonly books: BooksReport;
+}
+
+export interface LossOptions {
+  readonly store: MoneyStore;
+  readonly losses: readonly Loss[];
+  readonly clientsPerReplica: number;
+  readonly seed: number;
+}
+
+const REPLICAS = 3;
+const ANSWERS_BEFORE = 60;
+const ANSWERS_AFTER = 60;
+const BUDGET_PICO_USD = 10n ** 14n;
+
+/** Yields after each loss, once everything is settled. */
+export async function* loseReplicas({
+  store,
+  losses,
+  clientsPerReplica,
+  seed,
+}: LossOptions): AsyncGenerator<LossRound> {
+  const fleet = await Fleet.over(store);
+  try {
+    const servers = await Promise.all(Array.from({ length: REPLICAS }, () => fleet.launch()));
+    const [first] = servers;
+    if (first === undefined) throw new Error('There is no replica.');
+    const address = await first.ready();
+    const keys = [await issueKey(address), await issueKey(address, { budgetPicoUsd: BUDGET_PICO_USD })];
+    const crowd = new ClientCrowd({ clients: clientsPerReplica, keys, seed });
+    for (const [round, loss] of losses.entries()) {
+      const place = round % REPLICAS;
+      const work = servers.map(async (server) => await crowd.run(await server.ready()));
+      await crowd.until((answers) => answers.length >= ANSWERS_BEFORE);
+      const lostAt = crowd.answers.length;
+      const victim = servers[place] ?? first;
+      const orphans = await (loss === 'killed' ? kill(victim, store) : silence(victim, store));
+      await crowd.until((answers) => answers.length >= ANSWERS_AFTER);
+      crowd.stop();
+      await Promise.all(work);
+      while ((await store.query('SELECT id FROM reservations')).length > 0);
+      yield { loss, answers: crowd.answers.slice(lostAt), orphans, books: await compareBooks(store, crowd) };
+      if (loss === 'killed') servers[place] = await fleet.launch();
+    }
+  } finally {
+    await fleet.dispose();
+  }
+}
+
+/** @returns rows that were written for it after its death */
+async function kill(victim: ServerProcess, store: MoneyStore): Promise<number> {
+  const before = await countCrashed(store);
+  await victim.stop('SIGKILL');
+  return await untilClosedByOthers(store, before);
+}
+
+/** Stopped in the middle of whatever it does until others have closed it, then let go on as if nothing had been. */
+async function silence(victim: ServerProcess, store: MoneyStore): Promise<number> {
+  const before = await countCrashed(store);
+  victim.kill('SIGSTOP');
+  try {
+    return await untilClosedByOthers(store, before);
+  } finally {
+    victim.kill('SIGCONT');
+  }
+}
+
+async function untilClosedByOthers(store: MoneyStore, before: number): Promise<number> {
+  for (;;) {
+    const orphans = (await countCrashed(store)) - before;
+    if (orphans > 0) return orphans;
+  }
+}
+
+async function countCrashed(store: MoneyStore): Promise<number> {
+  const [row] = await store.query(`SELECT count(*) AS rows_ FROM ledger WHERE end_type = 'crashed'`);
+  return Number(row?.['rows_']);
+}
+
+export function describeLoss({ loss, answers, orphans, books }: LossRound): string {
+  const served = answers.filter(({ status }) => status === 200).length;
+  return `one of ${REPLICAS} ${loss}: ${orphans} of its requests closed by others, ${answers.length} answers since (${served} served); ${books.rows} rows, ${books.faults.length} faults`;
+}
