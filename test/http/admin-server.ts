@@ -109,7 +109,7 @@ function rowOf(key: ApiKey, acceptedAtMs: number): LedgerRow {
     usage: { inputTokens: 100, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
     isEstimated: false,
     costPicoUsd: 3_780_000n,
-    durationMs: 12.5,
-    waitMs: 0.25,
+    durationMs: 12,
+    waitMs: 3,
   };
 }
