@@ -2,9 +2,11 @@
 
 import { Kysely } from 'kysely';
 import { afterAll, beforeAll } from 'vitest';
+import { KyselyUsageStore } from '../../src/storage/kysely-usage-store.ts';
 import { migrate } from '../../src/storage/migrations.ts';
 import { PostgresPoolDialect } from '../../src/storage/postgres/postgres-dialect.ts';
 import { createPool } from '../../src/storage/postgres/postgres-pool.ts';
+import { retryConflicts } from '../../src/storage/postgres/retry-conflicts.ts';
 import type { Database } from '../../src/storage/schema.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { describeUsage } from './usage.suite.ts';
@@ -27,7 +29,7 @@ describeUsage('PostgreSQL', async () => {
   await migrate(database, 0);
   return {
     database,
-    openAgain: async () => connect(),
+    openAgain: async () => ({ usage: retryConflicts(new KyselyUsageStore(connect())), close: async () => undefined }),
     remove: () => pool.end(),
   };
 });

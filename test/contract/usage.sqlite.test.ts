@@ -1,27 +1,29 @@
-// The suite of reports over SQLite.
+// The suite of reports over SQLite. Other processes are played by threads, as the server has one.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import { migrate } from '../../src/storage/migrations.ts';
 import type { Database } from '../../src/storage/schema.ts';
+import { SqliteClient } from '../../src/storage/sqlite/sqlite-client.ts';
 import { SqliteConnection } from '../../src/storage/sqlite/sqlite-connection.ts';
 import { NodeSqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts';
 import { describeUsage } from './usage.suite.ts';
 
 describeUsage('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-usage-'));
-  const openAgain = async (): Promise<Kysely<Database>> => {
-    const connection = new SqliteConnection(join(folder, 'umpire.sqlite'), 5000);
-    return new Kysely<Database>({ dialect: new NodeSqliteDialect(connection) });
-  };
-  const database = await openAgain();
+  const file = join(folder, 'umpire.sqlite');
+  writeFileSync(file, '');
+  const database = new Kysely<Database>({ dialect: new NodeSqliteDialect(new SqliteConnection(file, { busyTimeoutMs: 5000 })) });
   await migrate(database, 0);
   return {
     database,
-    openAgain,
-    remove: async () => {
+    async openAgain() {
+      const client = await SqliteClient.open({ file, lockFile: undefined, busyTimeoutMs: 5000 });
+      return { usage: client.store('usage'), close: () => client.close() };
+    },
+    async remove() {
       await database.destroy();
       rmSync(folder, { recursive: true });
     },

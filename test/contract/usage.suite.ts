@@ -7,13 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KyselyUsageStore } from '../../src/storage/kysely-usage-store.ts';
 import { sumCosts } from '../../src/storage/ledger-sums.ts';
 import type { Database, LedgerTable } from '../../src/storage/schema.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../../src/storage/stores.ts';
+import type { UsageDimension, UsageFilter, UsageGroup, UsageStore } from '../../src/storage/stores.ts';
 
 export interface OpenedDatabase {
   /** Migrated, and empty. */
   readonly database: Kysely<Database>;
-  /** Another connection to the same data. */
-  openAgain(): Promise<Kysely<Database>>;
+  /** The same data, as another process has it. */
+  openAgain(): Promise<{ readonly usage: UsageStore; close(): Promise<void> }>;
   remove(): Promise<void>;
 }
 
@@ -373,22 +373,22 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
         row(`req_${index}`, { accepted_at_ms: START_MS + index * 60_000, cost_pico_usd: BigInt(index) }),
       );
       await write(rows);
-      const others = await Promise.all([openAgain(), openAgain(), openAgain()]);
+      const [reader, ...others] = await Promise.all([openAgain(), openAgain(), openAgain(), openAgain()]);
       const total = (await usage.sum(EVER, [], ALL))[0];
       let done = false;
-      const rolling = Promise.all(others.map((other) => rollUpAll(new KyselyUsageStore(other)))).finally(() => {
+      const rolling = Promise.all(others.map((other) => rollUpAll(other.usage))).finally(() => {
         done = true;
       });
-      while (!done) expect((await usage.sum(EVER, [], ALL))[0]).toEqual(total);
+      while (!done) expect((await reader.usage.sum(EVER, [], ALL))[0]).toEqual(total);
       expect((await rolling).reduce((sum, count) => sum + count, 0)).toBe(600);
       expect((await usage.sum(EVER, [], ALL))[0]).toEqual(total);
       expect(await usage.rows(EVER, { before: undefined, limit: 1 })).toEqual([]);
-      await Promise.all(others.map((other) => other.destroy()));
+      await Promise.all([reader, ...others].map((other) => other.close()));
     });
   });
 }
 
-async function rollUpAll(usage: KyselyUsageStore): Promise<number> {
+async function rollUpAll(usage: UsageStore): Promise<number> {
   let count = 0;
   for (;;) {
     const rolledUp = await usage.rollUp(START_MS + 30 * DAY_MS, 13);
