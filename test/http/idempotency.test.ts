@@ -112,6 +112,7 @@ describe('a retry', () => {
     };
     expect((await server.decide(caller, KEY)).status).toBe(500);
     server.engine.decide = decide;
+    server.clock.advance(1);
     const third = await server.decide(caller, KEY);
     expect([third.status, third.headers['idempotent-replayed']]).toEqual([200, undefined]);
     expect(await server.rows(caller)).toMatchObject([{ end: 'failed', costPicoUsd: 0n }, { end: 'completed' }]);
