@@ -5,16 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildApp, findModelFolders, priceOfUpstreamModel, startEngine } from './app.ts';
-import type {
-  DecisionModel,
-  ListedModel,
-  Program,
-  ServerConnection,
-  SettingFlag,
-  SettingFlags,
-  VerifiedModel,
-} from './cli/program.ts';
+import type { DecisionModel, ListedModel, Program, ServerConnection, VerifiedModel } from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
+import type { SettingFlag, SettingFlags } from './cli/setting-flags.ts';
 import type { CopyTarget } from './cli/store-tools.ts';
 import {
   ConfigError,

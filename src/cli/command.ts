@@ -1,7 +1,8 @@
 // The shape of a command, and the reading of its arguments: its own options beside the settings every command takes.
 
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
-import type { Program, SettingFlags } from './program.ts';
+import type { Program } from './program.ts';
+import type { SettingFlags } from './setting-flags.ts';
 
 export interface CommandOption {
   readonly type: 'string' | 'boolean';

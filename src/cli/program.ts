@@ -5,16 +5,8 @@ import type { ModelType } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
 import type { Administration } from '../services/administration.ts';
+import type { SettingFlag, SettingFlags } from './setting-flags.ts';
 import type { StoreTools } from './store-tools.ts';
-
-/** Settings given on the command line, by flag name without dashes. */
-export type SettingFlags = Readonly<Record<string, string | undefined>>;
-
-export interface SettingFlag {
-  readonly name: string;
-  readonly type: 'string' | 'boolean';
-  readonly help: string;
-}
 
 export interface WireReply {
   readonly status: number;

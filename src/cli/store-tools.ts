@@ -1,6 +1,6 @@
 // What `umpire db …` may ask of the program: the store as one thing, whatever is in it.
 
-import type { SettingFlags } from './program.ts';
+import type { SettingFlags } from './setting-flags.ts';
 
 export interface StoreBackup {
   readonly file: string;

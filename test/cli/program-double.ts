@@ -7,7 +7,7 @@ import { AuditService } from '../../src/services/audit.ts';
 import { PriceService, type PriceServiceOptions } from '../../src/services/prices.ts';
 import { UsageService, type UsageServiceOptions } from '../../src/services/usage.ts';
 
-export const NO_SUCH_PLACE = (): never => {
+const NO_SUCH_PLACE = (): never => {
   throw new Error('The command should not have come this far.');
 };
 
