@@ -1,14 +1,7 @@
 // The statements of the ledger: what a transaction reads before anything is decided, and what it writes afterwards. As
 // few as possible, and those that do not need each other's results are sent together.
 
-import {
-  type Insertable,
-  type Kysely,
-  type RawBuilder,
-  type Selectable,
-  sql,
-  type Transaction,
-} from 'kysely';
+import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import { newAccount } from '../domain/account.ts';
 import { isPostgres } from './database-kind.ts';
 import { type ClaimEnd, IdempotencyClaims, writeReply } from './idempotency-claims.ts';
@@ -17,8 +10,12 @@ import type { LedgerOperation } from './ledger-operation.ts';
 import { toAccount, toAccountRow, toLedgerColumns, toOpenReservation, toReservationRow } from './ledger-row.ts';
 import { sumCosts } from './ledger-sums.ts';
 import type { AccountTable, Database, IdempotencyTable, ReservationTable } from './schema.ts';
+import { sendTogether, sendWithCommit } from './send-together.ts';
 
 type Tables = Transaction<Database>;
+
+/** The commit does not wait for the disk. */
+const COMMIT_WITHOUT_WAITING = sql`set local synchronous_commit = off`;
 
 /** Rows of one statement: bounds its parameters. */
 const MAX_ROWS = 256;
@@ -50,18 +47,19 @@ export async function readState(tables: Tables, operations: readonly LedgerOpera
   const claimHashes = reserving.flatMap(({ idempotency }) => (idempotency === null ? [] : [idempotency.keyHash]));
   const keyIds = [...new Set(reserving.map(({ keyId }) => keyId))];
   const ids = operations.flatMap(endedIds);
-  const [found, reservations, claims] = await together([
+  const [found, reservations, claims] = await sendTogether(tables, [
     lockAccounts(tables, keyIds, ids),
-    takeReservations(tables, ids),
-    selectClaims(tables, claimHashes),
+    ids.length === 0 ? undefined : takeReservations(tables).where('id', 'in', ids),
+    claimHashes.length === 0 ? undefined : selectClaims(tables, claimHashes),
   ]);
   const missing = keyIds.filter((keyId) => !found.some((account) => account.key_id === keyId));
   const made = await makeAccounts(tables, missing);
+  const locked = [...found, ...made];
   return {
-    accounts: [...found, ...made].map(toAccount),
+    accounts: [...locked, ...(await lockOverlooked(tables, reservations, locked))].map(toAccount),
     reservations: reservations.map(toOpenReservation),
     // Claims belong to keys: behind the lock of an account nobody else changes its claims, before it somebody may have.
-    claims: new IdempotencyClaims(made.length === 0 ? claims : await selectClaims(tables, claimHashes)),
+    claims: new IdempotencyClaims(made.length === 0 ? claims : await readClaims(tables, claimHashes)),
     reads: readsOf(tables),
   };
 }
@@ -70,26 +68,32 @@ export async function readState(tables: Tables, operations: readonly LedgerOpera
 export async function readDeadState(tables: Tables, deadBeforeMs: number): Promise<BatchState> {
   const living = tables.selectFrom('instances').select('id').where('beat_at_ms', '>=', deadBeforeMs);
   const keyIds = tables.selectFrom('reservations').select('key_id').where('instance_id', 'not in', living);
-  const [accounts, reservations] = await together([
-    selectAccountsLocked(tables).where('key_id', 'in', keyIds).execute(),
-    tables.deleteFrom('reservations').where('instance_id', 'not in', living).returningAll().execute(),
-    tables.deleteFrom('instances').where('beat_at_ms', '<', deadBeforeMs).execute(),
+  const [locked, reservations] = await sendTogether(tables, [
+    selectAccountsLocked(tables).where('key_id', 'in', keyIds),
+    takeReservations(tables).where('instance_id', 'not in', living),
+    tables.deleteFrom('instances').where('beat_at_ms', '<', deadBeforeMs),
   ]);
   return {
-    accounts: accounts.map(toAccount),
+    accounts: [...locked, ...(await lockOverlooked(tables, reservations, locked))].map(toAccount),
     reservations: reservations.map(toOpenReservation),
     claims: new IdempotencyClaims([]),
     reads: readsOf(tables),
   };
 }
 
-export async function writeBatch(tables: Tables, batch: LedgerBatch): Promise<void> {
+/**
+ * Writes what was decided, as the last thing in its transaction.
+ * @param mayBeLost whether a crash of the database may undo the transaction although it was reported as committed; it
+ * never undoes a part of it, and nothing that was committed earlier
+ */
+export async function writeBatch(tables: Tables, batch: LedgerBatch, mayBeLost: boolean): Promise<void> {
   const rows = batch.rows.map(({ reservation, outcome }) => toLedgerColumns(reservation.accepted, outcome));
   const reservations = batch.openReservations.map(toReservationRow);
   const accounts = batch.changedAccounts.map(toAccountRow);
-  await together([
-    ...slices(rows).map((values) => tables.insertInto('ledger').values(values).execute()),
-    ...slices(reservations).map((values) => tables.insertInto('reservations').values(values).execute()),
+  await sendWithCommit(tables, [
+    ...(mayBeLost && isPostgres(tables) ? [{ compile: () => COMMIT_WITHOUT_WAITING.compile(tables) }] : []),
+    ...slices(rows).map((values) => tables.insertInto('ledger').values(values)),
+    ...slices(reservations).map((values) => tables.insertInto('reservations').values(values)),
     ...slices(accounts).map((values) => upsertAccounts(tables, values)),
     ...batch.claims.ends.map((end) => endClaim(tables, end)),
     ...slices(batch.claims.made).map((values) => upsertClaims(tables, values)),
@@ -107,32 +111,42 @@ function selectAccountsLocked(tables: Tables) {
   return isPostgres(tables) ? accounts.forUpdate() : accounts;
 }
 
-async function lockAccounts(
-  tables: Tables,
-  keyIds: readonly string[],
-  endedReservations: readonly string[],
-): Promise<Selectable<AccountTable>[]> {
+function lockAccounts(tables: Tables, keyIds: readonly string[], endedReservations: readonly string[]) {
   const accounts = selectAccountsLocked(tables);
-  if (endedReservations.length === 0) return await accounts.where('key_id', 'in', keyIds).execute();
+  if (endedReservations.length === 0) return accounts.where('key_id', 'in', keyIds);
   const ending = tables.selectFrom('reservations').select('key_id').where('id', 'in', endedReservations);
-  if (keyIds.length === 0) return await accounts.where('key_id', 'in', ending).execute();
-  return await accounts
-    .where((where) => where.or([where('key_id', 'in', keyIds), where('key_id', 'in', ending)]))
-    .execute();
+  if (keyIds.length === 0) return accounts.where('key_id', 'in', ending);
+  return accounts.where((where) => where.or([where('key_id', 'in', keyIds), where('key_id', 'in', ending)]));
 }
 
-async function takeReservations(tables: Tables, ids: readonly string[]): Promise<Selectable<ReservationTable>[]> {
-  if (ids.length === 0) return [];
-  return await tables.deleteFrom('reservations').where('id', 'in', ids).returningAll().execute();
+/**
+ * Between the lock and the taking a reservation may appear: one whose process was taken for dead, or whose commit was
+ * under way when its connection was lost. Its account must be read all the same, or it would be written as a new one.
+ */
+async function lockOverlooked(
+  tables: Tables,
+  reservations: readonly Selectable<ReservationTable>[],
+  locked: readonly Selectable<AccountTable>[],
+): Promise<readonly Selectable<AccountTable>[]> {
+  const known = new Set(locked.map(({ key_id }) => key_id));
+  const keyIds = reservations.map(({ key_id }) => key_id).filter((keyId) => !known.has(keyId));
+  return keyIds.length === 0 ? [] : await selectAccountsLocked(tables).where('key_id', 'in', keyIds).execute();
 }
 
-async function selectClaims(tables: Tables, keyHashes: readonly string[]): Promise<Selectable<IdempotencyTable>[]> {
-  if (keyHashes.length === 0) return [];
-  return await tables.selectFrom('idempotency').selectAll().where('key_hash', 'in', keyHashes).execute();
+function takeReservations(tables: Tables) {
+  return tables.deleteFrom('reservations').returningAll();
+}
+
+function selectClaims(tables: Tables, keyHashes: readonly string[]) {
+  return tables.selectFrom('idempotency').selectAll().where('key_hash', 'in', keyHashes);
+}
+
+async function readClaims(tables: Tables, keyHashes: readonly string[]): Promise<Selectable<IdempotencyTable>[]> {
+  return keyHashes.length === 0 ? [] : await selectClaims(tables, keyHashes).execute();
 }
 
 /** The first requests of keys. Another process may just be at the same. */
-async function makeAccounts(tables: Tables, keyIds: readonly string[]): Promise<Selectable<AccountTable>[]> {
+async function makeAccounts(tables: Tables, keyIds: readonly string[]): Promise<readonly Selectable<AccountTable>[]> {
   if (keyIds.length === 0) return [];
   const rows = keyIds.toSorted().map((keyId) => toAccountRow(newAccount(keyId)));
   for (const values of slices(rows))
@@ -144,43 +158,39 @@ async function makeAccounts(tables: Tables, keyIds: readonly string[]): Promise<
   return await selectAccountsLocked(tables).where('key_id', 'in', keyIds).execute();
 }
 
-async function upsertAccounts(tables: Tables, rows: readonly Insertable<AccountTable>[]): Promise<void> {
-  await tables
+function upsertAccounts(tables: Tables, rows: readonly Insertable<AccountTable>[]) {
+  return tables
     .insertInto('accounts')
     .values(rows)
-    .onConflict((conflict) => conflict.column('key_id').doUpdateSet(excluded(ACCOUNT_STATE)))
-    .execute();
+    .onConflict((conflict) => conflict.column('key_id').doUpdateSet(excluded(ACCOUNT_STATE)));
 }
 
-async function upsertClaims(tables: Tables, rows: readonly Insertable<IdempotencyTable>[]): Promise<void> {
-  await tables
+function upsertClaims(tables: Tables, rows: readonly Insertable<IdempotencyTable>[]) {
+  return tables
     .insertInto('idempotency')
     .values(rows)
-    .onConflict((conflict) => conflict.columns(['key_hash', 'key_id']).doUpdateSet(excluded(CLAIM_STATE)))
-    .execute();
+    .onConflict((conflict) => conflict.columns(['key_hash', 'key_id']).doUpdateSet(excluded(CLAIM_STATE)));
 }
 
-async function endClaim(tables: Tables, { keyHash, keyId, requestRowId, reply }: ClaimEnd): Promise<void> {
+function endClaim(tables: Tables, { keyHash, keyId, requestRowId, reply }: ClaimEnd) {
   const isIt = sql<boolean>`key_hash = ${keyHash} and key_id = ${keyId} and request_row_id = ${requestRowId}`;
-  if (reply === undefined) await tables.deleteFrom('idempotency').where(isIt).execute();
-  else
-    await tables
-      .updateTable('idempotency')
-      .set({ is_done: 1, reply: writeReply(reply) })
-      .where(isIt)
-      .execute();
+  if (reply === undefined) return tables.deleteFrom('idempotency').where(isIt);
+  return tables
+    .updateTable('idempotency')
+    .set({ is_done: 1, reply: writeReply(reply) })
+    .where(isIt);
 }
 
 /** @param tables in the transaction that holds the lock of the account; otherwise what is read is only to be shown */
 export function readsOf(tables: Kysely<Database>): LedgerReads {
   return {
     async sumsSince(keyId, periodStartMs) {
-      const reservations = tables
+      const spentPicoUsd = await sumCosts(tables, { keyId, fromMs: periodStartMs });
+      const open = await tables
         .selectFrom('reservations')
         .select(['accepted_at_ms', 'cost_pico_usd'])
         .where('key_id', '=', keyId)
         .execute();
-      const [spentPicoUsd, open] = await together([sumCosts(tables, { keyId, fromMs: periodStartMs }), reservations]);
       const reservedPicoUsd = open
         .filter(({ accepted_at_ms }) => Number(accepted_at_ms) >= periodStartMs)
         .reduce((sum, { cost_pico_usd }) => sum + BigInt(cost_pico_usd), 0n);
@@ -202,15 +212,4 @@ function excluded<Column extends string>(columns: readonly Column[]): Record<Col
 function slices<Row>(rows: readonly Row[]): readonly (readonly Row[])[] {
   if (rows.length <= MAX_ROWS) return rows.length === 0 ? [] : [rows];
   return [rows.slice(0, MAX_ROWS), ...slices(rows.slice(MAX_ROWS))];
-}
-
-/** Waits for all even if one fails: none may still be under way when the transaction is undone. */
-async function together<Values extends readonly unknown[]>(
-  promises: readonly [...{ [Index in keyof Values]: Promise<Values[Index]> }],
-): Promise<Values> {
-  const results = await Promise.allSettled(promises);
-  return results.map((result) => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  }) as unknown as Values;
 }

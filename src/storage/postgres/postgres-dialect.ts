@@ -3,7 +3,6 @@
 
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type DatabaseIntrospector,
   type Dialect,
   type Driver,
@@ -14,6 +13,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import type { Pool, PoolClient, QueryResult as PostgresResult, QueryConfig } from 'pg';
+import type { PipelinedConnection } from '../send-together.ts';
 import { breaksConnection, translatePostgresError } from './postgres-error.ts';
 
 export interface PostgresDialectOptions {
@@ -84,12 +84,12 @@ class PostgresPoolDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-class PostgresConnection implements DatabaseConnection {
+class PostgresConnection implements PipelinedConnection {
   readonly #client: PoolClient;
   readonly #statementTimeoutMs: number;
   #isBroken = false;
-  /** Sent, and not waited for by anybody yet. */
-  #beginning: Promise<unknown> | undefined;
+  /** Sent, and not waited for by anybody yet: the beginning of a transaction, its last writes. */
+  readonly #sent: Promise<unknown>[] = [];
 
   constructor(client: PoolClient, statementTimeoutMs: number) {
     this.#client = client;
@@ -105,8 +105,11 @@ class PostgresConnection implements DatabaseConnection {
     const text =
       'begin isolation level read committed; ' +
       `set local statement_timeout = ${limit}; set local idle_in_transaction_session_timeout = ${limit}`;
-    this.#beginning = this.#send({ text });
-    this.#beginning.catch(() => undefined);
+    this.#sendUnwatched({ text });
+  }
+
+  sendAlong({ sql, parameters }: CompiledQuery): void {
+    this.#sendUnwatched({ text: sql, values: [...parameters] });
   }
 
   async commit(): Promise<void> {
@@ -137,14 +140,19 @@ class PostgresConnection implements DatabaseConnection {
     this.#client.release(this.#isBroken);
   }
 
-  async #run(query: QueryConfig): Promise<PostgresResult> {
-    const beginning = this.#beginning;
-    this.#beginning = undefined;
+  #sendUnwatched(query: QueryConfig): void {
     const sent = this.#send(query);
-    // If the beginning failed this one did too, in words that say less.
+    // Told by whoever waits for the next answer.
     sent.catch(() => undefined);
-    await beginning;
-    return await sent;
+    this.#sent.push(sent);
+  }
+
+  async #run(query: QueryConfig): Promise<PostgresResult> {
+    const before = this.#sent.splice(0);
+    const results = await Promise.allSettled([...before, this.#send(query)]);
+    // The first failure is the reason; those after it only say that there was one.
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    return (results.at(-1) as PromiseFulfilledResult<PostgresResult>).value;
   }
 
   async #send(query: QueryConfig): Promise<PostgresResult> {
