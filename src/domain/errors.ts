@@ -38,7 +38,7 @@ export const errorCatalogue = {
   },
   model_not_allowed: { type: 'permission_error', when: 'The key may not use this model.' },
   model_not_found: { type: 'not_found_error', when: 'No such model.' },
-  not_found: { type: 'not_found_error', when: 'No such route.' },
+  not_found: { type: 'not_found_error', when: 'No such route, or nothing that has this id.' },
   method_not_allowed: {
     type: 'invalid_request_error',
     when: 'The route does not take this method; `Allow` names those it takes.',

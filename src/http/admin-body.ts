@@ -4,7 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import { parseOrderedBody, parsePlainBody } from './json-body.ts';
 
-export const ADMIN_BODY_LIMIT_BYTES = 256 * 1024;
+const ADMIN_BODY_LIMIT_BYTES = 256 * 1024;
 
 export function parseAdminBodies(api: FastifyInstance): void {
   api.removeAllContentTypeParsers();

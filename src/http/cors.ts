@@ -20,7 +20,7 @@ export function allowCrossOrigin(app: FastifyInstance, origins: readonly string[
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return;
     await reply
       .code(204)
-      .header('access-control-allow-methods', 'GET, HEAD, POST')
+      .header('access-control-allow-methods', 'GET, HEAD, PATCH, POST')
       .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? ALLOWED_HEADERS)
       .header('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
       .send();

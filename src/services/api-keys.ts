@@ -11,11 +11,11 @@ import { type FoundKey, KeyCache } from './key-cache.ts';
 import { checkKeyFields, checkOverlap, type KeyFields } from './key-rules.ts';
 import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePrefixOf } from './key-secret.ts';
 
-export const DEFAULT_OVERLAP_MS = 86_400_000;
+const DEFAULT_OVERLAP_MS = 86_400_000;
 const ID_LENGTH = 16;
 const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
 /** The key of the configuration. */
-export const FIXED_KEY_ID = 'key_configured';
+const FIXED_KEY_ID = 'key_configured';
 /** The same in every process: of several that start on an empty store, only one can insert it. */
 const FIRST_KEY_ID = 'key_initial';
 const PAGE_KEYS = 1000;

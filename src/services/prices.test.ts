@@ -1,6 +1,6 @@
 // Prices over a store in memory and a clock moved by hand.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import { type AuditRecord, type DatedPrice, type PriceStore, StoreUnavailableError } from '../storage/stores.ts';
@@ -103,6 +103,32 @@ describe('the price in force', () => {
     expect(failures).toEqual([failing]);
     expect(other.priced(KEV).price.inputMicroUsd).toBe(10);
     await expect(new PriceService({ store }).start()).rejects.toBe(failing);
+  });
+});
+
+describe('prices of another server', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('are read again every two seconds until the service is closed, also after a failure', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const failures: unknown[] = [];
+    const here = new PriceService({ store, nowMs: () => nowMs, onFailure: (error) => failures.push(error) });
+    const seen = () => here.priced(KEV).price.inputMicroUsd;
+    await here.start();
+    await set(10, nowMs);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(seen()).toBe(10);
+    const { list } = store;
+    store.list = () => Promise.reject(new StoreUnavailableError('down'));
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(failures).toHaveLength(1);
+    store.list = list;
+    nowMs += 1;
+    await set(20, nowMs);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(seen()).toBe(20);
+    here.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

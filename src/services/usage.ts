@@ -33,7 +33,11 @@ export interface Page<Item> {
   readonly hasMore: boolean;
 }
 
-export const NO_USAGE: UsageGroup = {
+export interface UsageReport extends Page<UsageGroup> {
+  readonly total: UsageGroup;
+}
+
+const NO_USAGE: UsageGroup = {
   requests: 0,
   inputTokens: 0n,
   cachedTokens: 0n,
@@ -64,10 +68,16 @@ export class UsageService {
     return this.#nowMs();
   }
 
-  /** All of the filter in one sum. */
-  async total(filter: UsageFilter): Promise<UsageGroup> {
+  /** A page of groups, and the sum of all of them. */
+  async report(filter: UsageFilter, by: readonly UsageDimension[], page: GroupPage): Promise<UsageReport> {
+    const groups = await this.groups(filter, by, page);
+    const total = by.length === 0 && page.offset === 0 ? groups.items[0] : await this.#total(filter);
+    return { ...groups, total: total ?? NO_USAGE };
+  }
+
+  async #total(filter: UsageFilter): Promise<UsageGroup | undefined> {
     const [total] = await this.#usage.sum(filter, [], { offset: 0, limit: 1 });
-    return total ?? NO_USAGE;
+    return total;
   }
 
   async groups(filter: UsageFilter, by: readonly UsageDimension[], page: GroupPage): Promise<Page<UsageGroup>> {

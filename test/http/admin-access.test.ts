@@ -1,7 +1,7 @@
 // Who gets to which routes: scopes, the order of checks, what a refused attempt leaves behind.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminServer, type Caller } from './admin-server.ts';
+import { AdminServer, type Caller, CONFIGURED_KEY } from './admin-server.ts';
 
 let server: AdminServer;
 let admin: Caller;
@@ -79,9 +79,8 @@ describe('the scope admin', () => {
   });
 
   it('comes with the key of the configuration', async () => {
-    const fixedSecret = 'the-key-of-the-configuration';
-    const other = await AdminServer.start({ fixedSecret });
-    const headers = { authorization: `Bearer ${fixedSecret}` };
+    const other = await AdminServer.start({ fixedSecret: CONFIGURED_KEY });
+    const headers = { authorization: `Bearer ${CONFIGURED_KEY}` };
     const reply = await other.server.send('POST', '/admin/v1/keys', { name: 'first' }, headers);
     expect([reply.status, reply.json.created_by]).toEqual([201, 'key_configured']);
     await other.close();
@@ -154,6 +153,34 @@ describe('a refused attempt', () => {
     await server.post('/admin/v1/prices', user, { model: 'kev', input_usd: '0', output_usd: '0' });
     expect(await server.keys.list()).toEqual(before);
     expect((await server.get('/admin/v1/prices/history', admin)).json.data).toEqual([]);
+  });
+});
+
+describe('a store that fails', () => {
+  it('is a 503 on every route, also where a file was asked for', async () => {
+    const other = await AdminServer.start({ fixedSecret: CONFIGURED_KEY });
+    const headers = { authorization: `Bearer ${CONFIGURED_KEY}` };
+    await other.stores.close();
+    const bodies: Record<string, object> = {
+      '/admin/v1/keys': { name: 'a' },
+      '/admin/v1/prices': { model: 'kev', input_usd: '1', output_usd: '1' },
+      '/admin/v1/keys/key_0': { name: 'a' },
+    };
+    const files = [
+      ['GET', '/admin/v1/requests?format=csv'],
+      ['GET', '/admin/v1/usage?format=csv'],
+      ['GET', '/ai/v1/usage'],
+    ] as const;
+    // What is in force is known; everything else is asked of the store.
+    const routes = [...ADMIN_ROUTES, ...files].filter(
+      ([method, path]) => `${method} ${path}` !== 'GET /admin/v1/prices',
+    );
+    for (const [method, path] of routes) {
+      const body = method === 'GET' ? undefined : bodies[path];
+      const { status, json } = await other.server.send(method, path, body, headers);
+      expect([path, status, json.error.code]).toEqual([path, 503, 'store_unavailable']);
+    }
+    await other.close();
   });
 });
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
+import type { Administration } from '../../src/services/administration.ts';
 import { ApiKeyService, type NewApiKey } from '../../src/services/api-keys.ts';
 import { AuditService } from '../../src/services/audit.ts';
 import { PriceService } from '../../src/services/prices.ts';
@@ -29,13 +30,15 @@ export class AdminServer {
   readonly server: TestServer;
   readonly stores: Stores;
   readonly keys: ApiKeyService;
+  readonly administration: Administration;
   readonly clock: { nowMs: number };
   readonly #folder: string;
 
-  private constructor(parts: Pick<AdminServer, 'server' | 'stores' | 'keys' | 'clock'> & { folder: string }) {
+  private constructor(parts: Pick<AdminServer, 'server' | 'stores' | 'administration' | 'clock'> & { folder: string }) {
     this.server = parts.server;
     this.stores = parts.stores;
-    this.keys = parts.keys;
+    this.administration = parts.administration;
+    this.keys = parts.administration.keys;
     this.clock = parts.clock;
     this.#folder = parts.folder;
   }
@@ -53,7 +56,7 @@ export class AdminServer {
       audit: new AuditService(stores.audit),
     };
     const server = await startServerOf({ authenticator: keys, administration });
-    return new AdminServer({ server, stores, keys, clock, folder });
+    return new AdminServer({ server, stores, administration, clock, folder });
   }
 
   async close(): Promise<void> {

@@ -63,16 +63,13 @@ export async function adminUsageRoutes(
       return sendCsv(reply, { name: 'usage', heading: groupHeading(by), pages });
     }
     const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
-    const [groups, total] = await Promise.all([
-      usage.groups(filter, by, { offset, limit: query.limit }),
-      usage.total(filter),
-    ]);
+    const report = await usage.report(filter, by, { offset, limit: query.limit });
     return reply.send({
       object: 'usage_report' as const,
       ...toInstantRange(filter),
-      data: groups.items.map(toWireGroup),
-      totals: toWireTotals(total),
-      next_cursor: groups.hasMore ? String(offset + query.limit) : null,
+      data: report.items.map(toWireGroup),
+      totals: toWireTotals(report.total),
+      next_cursor: report.hasMore ? String(offset + query.limit) : null,
     });
   });
 

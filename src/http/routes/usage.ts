@@ -27,18 +27,17 @@ export async function usageRoute(api: FastifyInstance, { usage }: { readonly usa
     const key = keyOf(request);
     const filter = toUsageFilter({ ...query, key: key.id }, usage.nowMs());
     const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
-    const [groups, total, standing] = await Promise.all([
-      usage.groups(filter, query.group_by, { offset, limit: query.limit }),
-      usage.total(filter),
+    const [report, standing] = await Promise.all([
+      usage.report(filter, query.group_by, { offset, limit: query.limit }),
       usage.standing(key),
     ]);
     return {
       object: 'usage' as const,
       key: key.id,
       ...toInstantRange(filter),
-      data: groups.items.map(toWireGroup),
-      totals: toWireTotals(total),
-      next_cursor: groups.hasMore ? String(offset + query.limit) : null,
+      data: report.items.map(toWireGroup),
+      totals: toWireTotals(report.total),
+      next_cursor: report.hasMore ? String(offset + query.limit) : null,
       ...toWireStanding(key, standing),
     };
   });

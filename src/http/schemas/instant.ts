@@ -19,7 +19,7 @@ export function instantField(name: string, where: 'field' | 'parameter' = 'field
 }
 
 /** Milliseconds since the epoch; undefined for days that no calendar has. */
-export function findInstantMs(text: string): number | undefined {
+function findInstantMs(text: string): number | undefined {
   const day = INSTANT.exec(text)?.[1];
   const atMs = Date.parse(text);
   if (day === undefined || Number.isNaN(atMs) || atMs < 0) return undefined;
