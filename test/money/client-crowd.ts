@@ -10,6 +10,8 @@ export interface CrowdOptions {
   readonly clients: number;
   readonly keys: readonly IssuedKey[];
   readonly seed: number;
+  /** Of the orders: their clients leave before the reply is there. */
+  readonly leavingShare: number;
 }
 
 const KINDS: readonly Kind[] = ['decision', 'decision', 'decision', 'embedding', 'embedding', 'chat', 'stream'];
@@ -20,7 +22,7 @@ const MAX_WORDS = 12;
 
 export class ClientCrowd {
   readonly answers: Answer[] = [];
-  /** Sent, and never answered in full. */
+  /** Sent, and not answered in full: cut off, or left alone by the client. */
   readonly cut: Order[] = [];
   readonly #options: CrowdOptions;
   readonly #random: RandomSource;
@@ -30,6 +32,7 @@ export class ClientCrowd {
 
   constructor(options: CrowdOptions) {
     this.#options = options;
+    this.#news.setMaxListeners(0);
     this.#random = new RandomSource(options.seed);
   }
 
@@ -56,15 +59,31 @@ export class ClientCrowd {
   async #runClient(address: string): Promise<void> {
     while (!this.#isStopped) {
       const order = this.#makeOrder();
-      const answer = await this.#send(address, order);
-      if (answer === undefined) return;
-      const isRepeated = order.idempotencyKey !== undefined && this.#random.chance(REPEATED_SHARE);
+      const isLeaving = this.#random.chance(this.#options.leavingShare);
+      const answer = await this.#send(address, order, isLeaving ? this.#leaveSoon() : undefined);
+      if (answer === undefined && !isLeaving) return;
+      // Whoever left comes back for it, as SDKs do that give up waiting.
+      const isRepeated = order.idempotencyKey !== undefined && (isLeaving || this.#random.chance(REPEATED_SHARE));
       if (isRepeated && (await this.retry(address, order)) === undefined) return;
     }
   }
 
-  async #send(address: string, order: Order): Promise<Answer | undefined> {
-    const answer = await exchange(address, order);
+  /** Aborted when some others have been answered: in the middle of work, whatever the machine's speed. */
+  #leaveSoon(): AbortSignal {
+    const controller = new AbortController();
+    let left = this.#random.whole(1, this.#options.clients);
+    const onAnswer = (): void => {
+      left -= 1;
+      if (left > 0) return;
+      this.#news.off('answer', onAnswer);
+      controller.abort();
+    };
+    this.#news.on('answer', onAnswer);
+    return controller.signal;
+  }
+
+  async #send(address: string, order: Order, leave?: AbortSignal): Promise<Answer | undefined> {
+    const answer = await exchange(address, order, leave);
     if (answer === undefined) this.cut.push(order);
     else this.answers.push(answer);
     this.#news.emit('answer');

@@ -31,6 +31,7 @@ export interface CrashRunOptions {
 }
 
 const MONTHLY_BUDGET_PICO_USD = 100n * 10n ** 12n;
+const LEAVING_SHARE = 0.1;
 const [MIN_ANSWERS, MAX_ANSWERS] = [30, 150];
 /** Yields after each kill, once everything is settled again. */
 export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerator<CrashRound> {
@@ -38,7 +39,11 @@ export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerat
   const fleet = await Fleet.over(store);
   try {
     let server = await fleet.launch();
-    const crowd = new ClientCrowd({ ...options, keys: await issueKeys(await server.ready()) });
+    const crowd = new ClientCrowd({
+      ...options,
+      leavingShare: LEAVING_SHARE,
+      keys: await issueKeys(await server.ready()),
+    });
     const random = new RandomSource(seed);
     for (let kill = 1; kill <= options.kills; kill++) {
       const before = { answered: crowd.answers.length, cut: crowd.cut.length };

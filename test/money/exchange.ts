@@ -34,8 +34,11 @@ const PATHS: Readonly<Record<Kind, string>> = {
   stream: 'chat/completions',
 };
 
-/** @returns undefined when the connection broke before the reply was complete */
-export async function exchange(address: string, order: Order): Promise<Answer | undefined> {
+/**
+ * @param leave aborted when the client leaves
+ * @returns undefined when the connection ended before the reply was complete
+ */
+export async function exchange(address: string, order: Order, leave?: AbortSignal): Promise<Answer | undefined> {
   const { requestId, secret, idempotencyKey } = order;
   const headers = {
     authorization: `Bearer ${secret}`,
@@ -45,7 +48,8 @@ export async function exchange(address: string, order: Order): Promise<Answer | 
   };
   try {
     const url = `${address}/ai/v1/${PATHS[order.kind]}`;
-    const reply = await fetch(url, { method: 'POST', headers, body: bodyOf(order) });
+    const signal = leave ?? null;
+    const reply = await fetch(url, { method: 'POST', headers, body: bodyOf(order), signal });
     const text = await reply.text();
     const isComplete = order.kind !== 'stream' || reply.status !== 200 || text.endsWith('data: [DONE]\n\n');
     if (!isComplete) return undefined;

@@ -44,7 +44,7 @@ export async function failAndRepair({
     const server = await fleet.launch();
     const address = await server.ready();
     const keys = [await issueKey(address, { budgetPicoUsd: 10n ** 14n })];
-    const crowd = new ClientCrowd({ clients: CLIENTS, keys, seed: 3 });
+    const crowd = new ClientCrowd({ leavingShare: 0, clients: CLIENTS, keys, seed: 3 });
     const work = crowd.run(address);
     await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
     const failedAt = crowd.answers.length;

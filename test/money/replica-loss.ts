@@ -28,6 +28,7 @@ export interface LossOptions {
 }
 
 const REPLICAS = 3;
+const LEAVING_SHARE = 0.1;
 const ANSWERS_BEFORE = 60;
 const ANSWERS_AFTER = 60;
 const BUDGET_PICO_USD = 10n ** 14n;
@@ -46,7 +47,7 @@ export async function* loseReplicas({
     if (first === undefined) throw new Error('There is no replica.');
     const address = await first.ready();
     const keys = [await issueKey(address), await issueKey(address, { budgetPicoUsd: BUDGET_PICO_USD })];
-    const crowd = new ClientCrowd({ clients: clientsPerReplica, keys, seed });
+    const crowd = new ClientCrowd({ leavingShare: LEAVING_SHARE, clients: clientsPerReplica, keys, seed });
     for (const [round, loss] of losses.entries()) {
       const place = round % REPLICAS;
       const work = servers.map(async (server) => await crowd.run(await server.ready()));
