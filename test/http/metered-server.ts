@@ -32,6 +32,7 @@ export const SYSTEMONE = '/ai/v1/systemone';
 
 export interface Caller {
   readonly key: ApiKey;
+  readonly secret: string;
   readonly headers: Record<string, string>;
 }
 
@@ -118,7 +119,8 @@ export class MeteredServer {
 
   async createCaller(wanted: Partial<NewApiKey> = {}): Promise<Caller> {
     const { key, secret } = await this.#parts.keys.create({ name: 'test', models: null, expiresAtMs: null, ...wanted });
-    return { key, headers: { authorization: `Bearer ${secret}` } };
+    testLogs.keepAuthorization(`Bearer ${secret}`);
+    return { key, secret, headers: { authorization: `Bearer ${secret}` } };
   }
 
   async decide(caller: Caller, headers: Record<string, string> = {}, body: unknown = DECISION): Promise<TestReply> {
@@ -129,14 +131,17 @@ export class MeteredServer {
     return await this.#parts.server.post(path, body, headers);
   }
 
-  /** On a real port, so that a client can leave. */
-  async fetchDecision(caller: Caller, init: RequestInit = {}): Promise<Response> {
+  /** @returns the address of a real port, so that a client can leave */
+  async listen(): Promise<string> {
     const { app } = this.#parts.server;
     if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = app.server.address() as AddressInfo;
+    return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  }
+
+  async fetchDecision(caller: Caller, init: RequestInit = {}): Promise<Response> {
     const body = JSON.stringify(DECISION);
     testLogs.keepBody(body);
-    return await fetch(`http://127.0.0.1:${port}${SYSTEMONE}`, {
+    return await fetch(`${await this.listen()}${SYSTEMONE}`, {
       method: 'POST',
       body,
       ...init,
