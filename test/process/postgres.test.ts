@@ -1,0 +1,81 @@
+// Servers over PostgreSQL as their users run them: several at once on an empty store, a start without a store, and what
+// of the address gets into what they print.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { PostgresServer } from '../postgres/postgres-server.ts';
+import { runUmpire } from './run-umpire.ts';
+import { type Environment, ROOT, ServerProcess } from './server-process.ts';
+
+const MODEL = join(ROOT, 'test', 'fixtures', 'tiny-embedding');
+
+let postgres: PostgresServer;
+const servers: ServerProcess[] = [];
+
+beforeAll(async () => {
+  postgres = await PostgresServer.start();
+});
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.dispose()));
+});
+
+afterAll(async () => {
+  await postgres.dispose();
+});
+
+function launch(url: string, settings: Environment = {}): ServerProcess {
+  const server = new ServerProcess({ UMPIRE_DATABASE_URL: url, UMPIRE_MODELS: MODEL, ...settings });
+  servers.push(server);
+  return server;
+}
+
+async function embed(address: string, key: string): Promise<number> {
+  const reply = await fetch(`${address}/ai/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'tiny-embedding', input: 'a text' }),
+  });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+it('make one first key that all of them take, bill in one ledger, and say goodbye', async () => {
+  const url = await postgres.createDatabase();
+  const pair = [launch(url), launch(url)];
+  const addresses = await Promise.all(pair.map((server) => server.ready()));
+  const [first, ...others] = pair.filter(({ dataDir }) => existsSync(join(dataDir, 'initial-key')));
+  expect(others).toEqual([]);
+  const key = first?.initialKey() ?? '';
+  expect(await Promise.all(addresses.map((address) => embed(address, key)))).toEqual([200, 200]);
+  expect(await postgres.query(url, 'select key_id, end_type, status from ledger')).toEqual(
+    addresses.map(() => ({ key_id: 'key_initial', end_type: 'completed', status: 200 })),
+  );
+  expect(await postgres.query(url, 'select id from instances')).toHaveLength(2);
+  expect(await Promise.all(pair.map((server) => server.stop()))).toEqual(pair.map(() => ({ code: 0, signal: null })));
+  expect(await postgres.query(url, 'select id from instances')).toEqual([]);
+  for (const { output } of pair) expect(output).not.toContain(postgres.password);
+});
+
+it('keep no file of their own: the command line sees the same store from anywhere', async () => {
+  const url = await postgres.createDatabase();
+  const cwd = mkdtempSync(join(tmpdir(), 'umpire-postgres-cli-'));
+  const env = { UMPIRE_DATABASE_URL: url };
+  const created = await runUmpire(['keys', 'create', '--name', 'from afar'], { cwd, env });
+  expect(created).toMatchObject({ code: 0, error: '' });
+  const listed = await runUmpire(['keys', 'list'], { cwd, env });
+  expect(listed.out).toContain('from afar');
+  expect(existsSync(join(cwd, 'data'))).toBe(false);
+  rmSync(cwd, { recursive: true });
+});
+
+it('do not start without their store, and say why without the password', async () => {
+  const url = postgres.urlOf('nowhere');
+  const server = launch(url);
+  expect(await server.exited).toEqual({ code: 1, signal: null });
+  expect(server.output).toBe(
+    `umpire: The store on PostgreSQL (127.0.0.1:${postgres.port}/nowhere) cannot be used: database "nowhere" does not exist.\n`,
+  );
+});
