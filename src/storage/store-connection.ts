@@ -88,7 +88,7 @@ async function takeFolderLock(dataDir: string) {
 async function withSqlite<T>(dataDir: string, use: (database: Kysely<Database>) => Promise<T>): Promise<T> {
   const file = sqliteFile(dataDir);
   await createForOwner(file);
-  const connection = new SqliteConnection(file, BUSY_TIMEOUT_MS);
+  const connection = new SqliteConnection(file, { busyTimeoutMs: BUSY_TIMEOUT_MS });
   const database = new Kysely<Database>({ dialect: new NodeSqliteDialect(connection) });
   try {
     return await use(database);

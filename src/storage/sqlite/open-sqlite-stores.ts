@@ -28,14 +28,20 @@ export async function openSqliteStores({ dataDir, exclusive }: SqliteOptions): P
   const lockFile = exclusive ? join(dataDir, LOCK_FILE_NAME) : undefined;
   await createFiles(dataDir, lockFile === undefined ? [file] : [file, lockFile]);
   const client = await SqliteClient.open({ file, lockFile, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  // A report may take seconds, and no request may wait for it: a server has a second thread for reports.
+  const readerData = { file, lockFile: undefined, isReader: true, busyTimeoutMs: BUSY_TIMEOUT_MS };
+  const reader = exclusive ? new SqliteClient(readerData) : client;
   return {
     keys: client.store('keys'),
     prices: client.store('prices'),
     ledger: new GroupedLedger(client.store('ledger')),
-    usage: client.store('usage'),
+    usage: { ...reader.store('usage'), rollUp: client.store('usage').rollUp },
     audit: client.store('audit'),
     check: client.store('connection').check,
-    close: () => client.close(),
+    async close() {
+      await reader.close();
+      await client.close();
+    },
   };
 }
 

@@ -11,19 +11,21 @@ const REOPEN_PAUSE_MS = 250;
 
 export class SqliteClient {
   readonly #data: SqliteThreadData;
-  #thread: SqliteThread;
+  #thread: SqliteThread | undefined;
   #opening: Promise<SqliteThread> | undefined;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  private constructor(data: SqliteThreadData, thread: SqliteThread) {
+  /** Its thread is started by the first call. */
+  constructor(data: SqliteThreadData) {
     this.#data = data;
-    this.#thread = thread;
   }
 
   /** @throws StorageError when the file cannot be used as a store */
   static async open(data: SqliteThreadData): Promise<SqliteClient> {
-    return new SqliteClient(data, await SqliteThread.open(data));
+    const client = new SqliteClient(data);
+    client.#thread = await SqliteThread.open(data);
+    return client;
   }
 
   store<Name extends StoreName>(name: Name): ThreadStores[Name] {
@@ -38,18 +40,14 @@ export class SqliteClient {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const thread = await (this.#opening ?? this.#thread);
-    if (!thread.hasEnded) await thread.close();
-  }
-
-  /** For tests: the thread dies as it does of a fault. */
-  async killThread(): Promise<void> {
-    await this.#thread.terminate();
+    // What is being opened is closed as well; that it cannot be opened is told to who called.
+    const thread = (await this.#opening?.catch(() => undefined)) ?? this.#thread;
+    if (thread?.hasEnded === false) await thread.close();
   }
 
   async #call(store: StoreName, method: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#isClosed) throw new StoreUnavailableError('The store is closed.');
-    const thread = this.#thread.hasEnded ? await this.#reopen() : this.#thread;
+    const thread = this.#thread?.hasEnded === false ? this.#thread : await this.#reopen();
     return await thread.call(store, method, args);
   }
 
@@ -64,8 +62,9 @@ export class SqliteClient {
     const pauseMs = this.#failedAtMs + REOPEN_PAUSE_MS - performance.now();
     if (pauseMs > 0) throw new StoreUnavailableError('The SQLite store is gone and could not be opened again.');
     try {
-      this.#thread = await SqliteThread.open(this.#data);
-      return this.#thread;
+      const thread = await SqliteThread.open(this.#data);
+      this.#thread = thread;
+      return thread;
     } catch (error) {
       this.#failedAtMs = performance.now();
       throw new StoreUnavailableError(messageOf(error));

@@ -13,6 +13,12 @@ export interface SqliteResult {
   readonly changes: bigint | undefined;
 }
 
+export interface SqliteConnectionOptions {
+  /** How long a write waits for another connection to finish its own. */
+  readonly busyTimeoutMs: number;
+  readonly isReader?: boolean;
+}
+
 interface Prepared {
   readonly statement: StatementSync;
   readonly hasRows: boolean;
@@ -22,11 +28,13 @@ export class SqliteConnection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
 
-  constructor(file: string, busyTimeoutMs: number) {
+  /** @param options `isReader`: a statement that writes is an error */
+  constructor(file: string, { busyTimeoutMs, isReader = false }: SqliteConnectionOptions) {
     this.#database = new DatabaseSync(file, { timeout: busyTimeoutMs });
     // With WAL readers and a writer of another process do not block each other; with it NORMAL loses at most the last
     // commits when the machine loses power, never the file.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;');
+    if (isReader) this.#database.exec('PRAGMA query_only = ON');
   }
 
   get isInTransaction(): boolean {

@@ -8,6 +8,8 @@ export interface SqliteThreadData {
   readonly file: string;
   /** Path of the file whose lock says that a server uses the folder; undefined: the lock is not asked for. */
   readonly lockFile: string | undefined;
+  /** Nothing is written, and the schema is taken as it is. Default: false. */
+  readonly isReader?: boolean;
   /** How long a write waits for another process to finish its own. */
   readonly busyTimeoutMs: number;
 }

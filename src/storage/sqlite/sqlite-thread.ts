@@ -61,12 +61,6 @@ export class SqliteThread {
     await this.#exited;
   }
 
-  /** Ends the thread wherever it is; what it had not committed is lost. */
-  async terminate(): Promise<void> {
-    await this.#worker.terminate();
-    await this.#exited;
-  }
-
   #send(makeRequest: (id: number) => SqliteRequest): Promise<unknown> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const id = this.#nextId++;

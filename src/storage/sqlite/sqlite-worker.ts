@@ -40,12 +40,14 @@ class StoreThread {
     this.#stores = createStores(database);
   }
 
-  static async open(port: MessagePort, { file, lockFile, busyTimeoutMs }: SqliteThreadData): Promise<void> {
+  static async open(
+    port: MessagePort,
+    { file, lockFile, isReader = false, busyTimeoutMs }: SqliteThreadData,
+  ): Promise<void> {
     const lock = lockFile === undefined ? undefined : holdFolderLock(lockFile);
-    const database = new Kysely<Database>({
-      dialect: new NodeSqliteDialect(new SqliteConnection(file, busyTimeoutMs)),
-    });
-    await migrate(database, Date.now());
+    const connection = new SqliteConnection(file, { busyTimeoutMs, isReader });
+    const database = new Kysely<Database>({ dialect: new NodeSqliteDialect(connection) });
+    if (!isReader) await migrate(database, Date.now());
     const thread = new StoreThread(port, database, lock);
     port.on('message', (request: SqliteRequest) => thread.#take(request));
   }
