@@ -32,13 +32,13 @@ export class BilledStream {
     }
   }
 
-  /** The reader takes no more. */
+  /** The reader takes no more. Does not throw: nobody is left to be told. */
   async leave(): Promise<void> {
     if (this.#exchange.isClosed) return;
     const { signal } = this.#caller.requester;
     if (!signal.aborted) return await this.abandon(new Error('The reader of the stream stopped before its end.'));
     if (!this.#exchange.drains) return await this.abandon(signal.reason);
-    while ((await this.#next()) !== undefined);
+    await this.#readOn();
   }
 
   /** The upstream is cut, the call closed with this error. */
@@ -46,6 +46,14 @@ export class BilledStream {
     if (this.#exchange.isClosed) return;
     this.#exchange.cut(error);
     await this.#exchange.fail(error, this.#answer.tokens());
+  }
+
+  async #readOn(): Promise<void> {
+    try {
+      while ((await this.#next()) !== undefined);
+    } catch {
+      // The call is closed with it.
+    }
   }
 
   /** @returns undefined once the upstream has said all and the call is closed */

@@ -188,8 +188,7 @@ describe('a client that leaves after one chunk', () => {
     const upstream = upstreamThat(async (said) => {
       if (said === 2) throw failure;
     }, 'drain');
-    const call = serviceOf(upstream).stream(ASK, { requester, keeper }, readOneAndLeave);
-    await expect(call).rejects.toBe(failure);
+    await serviceOf(upstream).stream(ASK, { requester, keeper }, readOneAndLeave);
     expect(told).toEqual([{ error: failure, partial: undefined }]);
   });
 
@@ -229,7 +228,7 @@ describe('a server that stops', () => {
     expect(isClosed).toBe(false);
     service.cut();
     await closing;
-    await expect(call).rejects.toBe(LEFT);
+    await call;
     expect(told).toMatchObject([
       { error: LEFT, partial: { isEstimated: true, usage: { inputTokens: 5, outputTokens: 2 } } },
     ]);
@@ -242,7 +241,7 @@ describe('a server that stops', () => {
     const call = service.stream(ASK, { requester, keeper }, readOneAndLeave);
     await isStuck;
     service.cut();
-    await expect(call).rejects.toBe(LEFT);
+    await call;
     expect(told).toEqual([{ error: LEFT, partial: undefined }]);
   });
 

@@ -11,6 +11,8 @@ import type { StreamRun } from './stream-run.ts';
 const MAX_FAULTS_SHOWN = 20;
 
 export function expectRightBills(run: StreamRun): void {
+  expect(run.exit).toEqual({ code: 0, signal: null });
+  expect(run.serverFaults.slice(0, MAX_FAULTS_SHOWN)).toEqual([]);
   expect(faultsOfStreams(run).slice(0, MAX_FAULTS_SHOWN)).toEqual([]);
   expect(run.openReservations).toBe(0);
   const rowsOfKey = Map.groupBy(run.rows, ({ keyId }) => keyId);
@@ -23,7 +25,6 @@ export function expectRightBills(run: StreamRun): void {
   const byKey = (one: { readonly keyId: string }, other: { readonly keyId: string }) =>
     one.keyId < other.keyId ? -1 : 1;
   expect(run.accounts.toSorted(byKey)).toEqual(sums.toSorted(byKey));
-  expect(run.exit).toEqual({ code: 0, signal: null });
   // It was what it says: many left, and many did not.
   const left = run.clients.filter(({ hasLeft }) => hasLeft).length;
   expect(left / run.clients.length).toBeGreaterThan(0.15);

@@ -36,6 +36,8 @@ export interface StreamRun {
   readonly openReservations: number;
   readonly elapsedMs: number;
   readonly exit: Exit;
+  /** Lines of the server's log that tell a fault of its own. */
+  readonly serverFaults: readonly string[];
 }
 
 const TINY_MODEL = join(import.meta.dirname, '..', 'fixtures', 'tiny-embedding');
@@ -76,6 +78,7 @@ export async function runStreams({ streams, clients, seed }: StreamRunOptions): 
       openReservations: (await store.query('SELECT id FROM reservations')).length,
       elapsedMs,
       exit,
+      serverFaults: server.output.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line)),
     };
   } finally {
     agent.destroy();
