@@ -17,16 +17,26 @@ const SETTINGS: Environment = {
   UMPIRE_LEDGER_INSTANCE_TIMEOUT_MS: '1000',
 };
 
+export interface FleetOptions {
+  readonly settings?: Environment;
+  /** Of the chat upstream. Default: one that counts. */
+  readonly answer?: AnswerScript;
+  /** What starts each server; default: as users start it. */
+  readonly command?: readonly string[] | undefined;
+}
+
 export class Fleet {
   readonly store: MoneyStore;
   readonly upstream: UpstreamDouble;
   readonly #models = new PricedModels();
   readonly #settings: Environment;
+  readonly #command: readonly string[] | undefined;
   readonly #servers: ServerProcess[] = [];
 
-  private constructor(store: MoneyStore, upstream: UpstreamDouble, settings: Environment) {
+  private constructor(store: MoneyStore, upstream: UpstreamDouble, { settings, command }: FleetOptions) {
     this.store = store;
     this.upstream = upstream;
+    this.#command = command;
     this.#settings = {
       ...SETTINGS,
       ...store.settings,
@@ -37,16 +47,13 @@ export class Fleet {
   }
 
   /** No server yet. */
-  static async over(
-    store: MoneyStore,
-    { settings = {}, answer = answerCounted }: { settings?: Environment; answer?: AnswerScript } = {},
-  ): Promise<Fleet> {
-    return new Fleet(store, await UpstreamDouble.start(answer), settings);
+  static async over(store: MoneyStore, options: FleetOptions = {}): Promise<Fleet> {
+    return new Fleet(store, await UpstreamDouble.start(options.answer ?? answerCounted), options);
   }
 
   /** @returns one more server, ready */
   async launch(): Promise<ServerProcess> {
-    const server = new ServerProcess(this.#settings);
+    const server = new ServerProcess(this.#settings, this.#command);
     this.#servers.push(server);
     await server.ready();
     return server;

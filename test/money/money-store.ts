@@ -34,21 +34,26 @@ export class SqliteMoneyStore implements MoneyStore {
     return querySqlite(join(this.dataDir, FILE), sql);
   }
 
-  /** Of a copy: whoever opens the file itself finishes what its dead writer had begun. */
+  /** Whoever opens the file itself finishes what its dead writer had begun. */
   async queryRemains(sql: string): Promise<readonly Row[]> {
-    const folder = mkdtempSync(join(tmpdir(), 'umpire-remains-'));
-    try {
-      for (const name of [FILE, `${FILE}-wal`]) {
-        if (existsSync(join(this.dataDir, name))) copyFileSync(join(this.dataDir, name), join(folder, name));
-      }
-      return querySqlite(join(folder, FILE), sql);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    return queryCopy(this.dataDir, sql);
   }
 
   async dispose(): Promise<void> {
     rmSync(this.dataDir, { recursive: true });
+  }
+}
+
+/** Of a copy of the store in that folder, which nobody writes at the moment. */
+export function queryCopy(dataDir: string, sql: string): readonly Row[] {
+  const folder = mkdtempSync(join(tmpdir(), 'umpire-remains-'));
+  try {
+    for (const name of [FILE, `${FILE}-wal`]) {
+      if (existsSync(join(dataDir, name))) copyFileSync(join(dataDir, name), join(folder, name));
+    }
+    return querySqlite(join(folder, FILE), sql);
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 

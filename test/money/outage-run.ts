@@ -12,6 +12,8 @@ import type { MoneyStore } from './money-store.ts';
 export interface OutageOptions {
   readonly store: MoneyStore;
   readonly settings?: Environment;
+  /** What starts the server; default: as its users start it. */
+  readonly command?: readonly string[];
   readonly fail: (server: ServerProcess) => Promise<void>;
   readonly repair: (server: ServerProcess) => Promise<void>;
   /** What tells that the store is gone. */
@@ -35,11 +37,12 @@ const ANSWERS_PER_PHASE = 30;
 export async function failAndRepair({
   store,
   settings = {},
+  command,
   fail,
   repair,
   isAffected,
 }: OutageOptions): Promise<Outage> {
-  const fleet = await Fleet.over(store, { settings });
+  const fleet = await Fleet.over(store, { settings, command });
   try {
     const server = await fleet.launch();
     const address = await server.ready();

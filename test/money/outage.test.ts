@@ -7,21 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 import type { Answer } from './exchange.ts';
+import { expectClosed } from './expect-closed.ts';
 import { PostgresMoneyStore, SqliteMoneyStore } from './money-store.ts';
-import { failAndRepair, isServed, type Outage } from './outage-run.ts';
+import { failAndRepair, isServed } from './outage-run.ts';
 
 const isRefused = ({ status }: Answer): boolean => status === 503;
-
-function expectClosed({ during, after, books }: Outage): void {
-  // Those on the way when the store failed may still have been answered.
-  const served = during.filter(({ status }) => status === 200);
-  expect(served.length).toBeLessThan(during.length - served.length);
-  const refused = [...during, ...after].filter(({ status }) => status !== 200);
-  expect(refused.filter(({ status, text }) => status !== 503 || !text.includes('"store_unavailable"'))).toEqual([]);
-  for (const { headers } of refused) expect(Number(headers.get('retry-after-ms'))).toBeGreaterThan(0);
-  expect(books.faults).toEqual([]);
-  expect(books.answeredPicoUsd).toBe(books.ledgerPicoUsd);
-}
 
 describe('PostgreSQL', () => {
   let postgres: PostgresServer;
