@@ -71,13 +71,14 @@ export class UsageService {
   /** A page of groups, and the sum of all of them. */
   async report(filter: UsageFilter, by: readonly UsageDimension[], page: GroupPage): Promise<UsageReport> {
     const groups = await this.groups(filter, by, page);
-    const total = by.length === 0 && page.offset === 0 ? groups.items[0] : await this.#total(filter);
-    return { ...groups, total: total ?? NO_USAGE };
+    const total = by.length === 0 && page.offset === 0 ? (groups.items[0] ?? NO_USAGE) : await this.total(filter);
+    return { ...groups, total };
   }
 
-  async #total(filter: UsageFilter): Promise<UsageGroup | undefined> {
+  /** All of the filter in one sum. */
+  async total(filter: UsageFilter): Promise<UsageGroup> {
     const [total] = await this.#usage.sum(filter, [], { offset: 0, limit: 1 });
-    return total;
+    return total ?? NO_USAGE;
   }
 
   async groups(filter: UsageFilter, by: readonly UsageDimension[], page: GroupPage): Promise<Page<UsageGroup>> {
