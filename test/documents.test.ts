@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { COMMANDS } from '../src/cli/run-command.ts';
 import { SETTINGS } from '../src/config/settings.ts';
-import { costPicoUsd, formatUsd } from '../src/domain/money.ts';
+import { costPicoUsd, findPicoUsd, formatUsd } from '../src/domain/money.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['.', 'bench', 'deploy', 'docs/guides', 'models'];
@@ -59,6 +59,21 @@ describe.each(pages)('%s', (page) => {
   it('links only to files that exist', () => {
     const links = findAll(page, /\]\(([^)#:]+)(?:#[^)]*)?\)/g);
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('shows the cost and the budget that its first request leaves', () => {
+    const page = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const manifest = readFileSync(join(ROOT, 'models/kev/model.json'), 'utf8');
+    const textOf = (text: string, pattern: RegExp): string => pattern.exec(text)?.[1] ?? '';
+    const tokens = BigInt(textOf(page, /"input_tokens":(\d+)/));
+    const cost = tokens * BigInt(textOf(manifest, /"input_micro_usd_per_million_tokens": (\d+)/));
+    const budget = findPicoUsd(textOf(page, /--budget (\S+)/)) ?? 0n;
+    expect(textOf(page, /^x-umpire-cost-usd: (.*)$/m)).toBe(formatUsd(cost));
+    expect(textOf(page, /^x-umpire-budget-remaining-usd: (.*)$/m)).toBe(formatUsd(budget - cost));
+    expect(textOf(page, /^x-ratelimit-remaining-tokens: (.*)$/m)).toBe(String(100_000n - tokens));
+    expect(textOf(page, /^key_\w+ +billing +kev .* (\S+)$/m)).toBe(formatUsd(cost));
   });
 });
 

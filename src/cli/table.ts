@@ -17,19 +17,26 @@ export interface Field<Row> {
   /** What the table shows instead of the value. */
   readonly show?: (row: Row) => string;
   readonly isRight?: boolean;
+  /** Whether the last line of the table, the sum of all rows, has it. */
+  readonly isSummed?: boolean;
 }
 
-/** Printed as the options ask. @param none what people are told where there are no rows */
-export function writeRows<Row>(
-  program: Program,
-  { options }: CommandArguments,
-  listing: { readonly rows: readonly Row[]; readonly fields: readonly Field<Row>[]; readonly none: string },
-): void {
+interface Listing<Row> {
+  readonly rows: readonly Row[];
+  readonly fields: readonly Field<Row>[];
+  /** What people are told where there are no rows. */
+  readonly none: string;
+  /** Of all rows, for people. */
+  readonly total?: Row | undefined;
+}
+
+/** Printed as the options ask. */
+export function writeRows<Row>(program: Program, { options }: CommandArguments, listing: Listing<Row>): void {
   const { rows, fields, none } = listing;
   if (options['json']) program.writeOut(renderJson(rows.map((row) => toObject(row, fields))));
   else if (options['csv']) program.writeOut(renderCsv(toCells(rows, fields)));
   else if (rows.length === 0) program.writeOut(`${none}\n`);
-  else program.writeOut(renderRows(rows, fields));
+  else program.writeOut(renderRows(listing));
 }
 
 export function toObject<Row>(row: Row, fields: readonly Field<Row>[]): Record<string, CsvCell> {
@@ -45,11 +52,15 @@ function toCells<Row>(rows: readonly Row[], fields: readonly Field<Row>[]): CsvC
   return [fields.map(({ name }) => name), ...rows.map((row) => fields.map(({ value }) => value(row)))];
 }
 
-function renderRows<Row>(rows: readonly Row[], fields: readonly Field<Row>[]): string {
+function renderRows<Row>({ rows, fields, total }: Listing<Row>): string {
   const shown = fields.filter(({ heading }) => heading !== undefined);
-  const cells = rows.map((row) => shown.map(({ value, show }) => show?.(row) ?? String(value(row) ?? '–')));
+  const cellOf = ({ value, show }: Field<Row>, row: Row): string => show?.(row) ?? String(value(row) ?? '–');
+  const lines = rows.map((row) => shown.map((field) => cellOf(field, row)));
+  if (total !== undefined) {
+    lines.push(shown.map((field, column) => (field.isSummed ? cellOf(field, total) : column === 0 ? 'all' : '')));
+  }
   const rightColumns = new Set(shown.flatMap(({ isRight }, column) => (isRight ? [column] : [])));
-  return renderTable([shown.map(({ heading = '' }) => heading), ...cells], rightColumns);
+  return renderTable([shown.map(({ heading = '' }) => heading), ...lines], rightColumns);
 }
 
 /** @param rows the first is the heading. Every row has the same number of cells. */

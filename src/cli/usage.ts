@@ -53,14 +53,18 @@ const DIMENSION_FIELDS: Readonly<Record<UsageDimension, readonly Field<NamedGrou
   hour: [{ name: 'start', heading: 'HOUR', value: ({ startMs = 0 }) => toTime(startMs) }],
 };
 
-const SUM_FIELDS: readonly Field<NamedGroup>[] = [
-  { name: 'requests', heading: 'REQUESTS', isRight: true, value: ({ requests }) => requests },
-  { name: 'input_tokens', heading: 'INPUT', isRight: true, value: ({ inputTokens }) => inputTokens },
-  { name: 'cached_tokens', heading: 'CACHED', isRight: true, value: ({ cachedTokens }) => cachedTokens },
-  { name: 'output_tokens', heading: 'OUTPUT', isRight: true, value: ({ outputTokens }) => outputTokens },
-  { name: 'reasoning_tokens', heading: 'REASONING', isRight: true, value: ({ reasoningTokens }) => reasoningTokens },
-  ...COST_FIELDS,
+const COUNT_FIELDS: readonly Field<UsageGroup>[] = [
+  { name: 'requests', heading: 'REQUESTS', value: ({ requests }) => requests },
+  { name: 'input_tokens', heading: 'INPUT', value: ({ inputTokens }) => inputTokens },
+  { name: 'cached_tokens', heading: 'CACHED', value: ({ cachedTokens }) => cachedTokens },
+  { name: 'output_tokens', heading: 'OUTPUT', value: ({ outputTokens }) => outputTokens },
+  { name: 'reasoning_tokens', heading: 'REASONING', value: ({ reasoningTokens }) => reasoningTokens },
 ];
+
+const SUM_FIELDS: readonly Field<NamedGroup>[] = [
+  ...COUNT_FIELDS.map((field) => ({ ...field, isRight: true })),
+  ...COST_FIELDS,
+].map((field) => ({ ...field, isSummed: true }));
 
 const DIMENSIONS = Object.keys(DIMENSION_FIELDS) as UsageDimension[];
 
@@ -108,7 +112,12 @@ export const usageCommand: Command = {
       return named(groups, by.includes('key') ? await keys.list() : []);
     });
     const fields = [...by.flatMap((dimension) => DIMENSION_FIELDS[dimension]), ...SUM_FIELDS];
-    writeRows(program, given, { rows, fields, none: NO_REQUESTS });
+    writeRows(program, given, {
+      rows,
+      fields,
+      none: NO_REQUESTS,
+      total: rows.length > 1 ? rows.reduce(add) : undefined,
+    });
     return 0;
   },
 };
@@ -141,6 +150,18 @@ async function collect<Row>(pages: AsyncIterable<readonly Row[]>, limit = Number
 function named(groups: readonly UsageGroup[], keys: readonly ApiKey[]): NamedGroup[] {
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   return groups.map((group) => ({ ...group, keyName: names.get(group.keyId ?? '') ?? null }));
+}
+
+function add(a: NamedGroup, b: NamedGroup): NamedGroup {
+  return {
+    keyName: null,
+    requests: a.requests + b.requests,
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    costPicoUsd: a.costPicoUsd + b.costPicoUsd,
+  };
 }
 
 /** @throws UsageError */

@@ -223,7 +223,9 @@ describe('umpire usage', () => {
     const asked: { filter: UsageFilter; by: readonly UsageDimension[] }[] = [];
     const sum = async (filter: UsageFilter, by: readonly UsageDimension[]) => {
       asked.push({ filter, by });
-      return [group, gone];
+      return by.length === 0
+        ? [{ ...NO_AMOUNT, requests: 4, inputTokens: 102n, costPicoUsd: 3_855_600n }]
+        : [group, gone];
     };
     const out = await run(['usage', ...args], { usage: { sum }, keys: { list: async () => [KEY] } });
     return { out, asked };
@@ -231,11 +233,13 @@ describe('umpire usage', () => {
 
   it('has a line for each group, with the name of the key and an exact cost', async () => {
     const { out, asked } = await usage(['--by', 'key', '--from', '2026-11-01', '--to', '2026-12-01']);
-    expect(asked).toEqual([{ filter: { fromMs: Date.UTC(2026, 10), toMs: Date.UTC(2026, 11) }, by: ['key'] }]);
-    const [heading, first, second] = out.split('\n');
+    const filter = { fromMs: Date.UTC(2026, 10), toMs: Date.UTC(2026, 11) };
+    expect(asked).toEqual([{ filter, by: ['key'] }]);
+    const [heading, first, second, all] = out.split('\n');
     expect(heading).toBe('KEY             NAME     REQUESTS  INPUT  CACHED  OUTPUT  REASONING  COST USD');
     expect(first).toBe('key_a           billing         3    102       0       0          0  0.0000038556');
     expect(second).toBe('key_configured  –               1      0       0       0          0  0');
+    expect(all).toBe('all                             4    102       0       0          0  0.0000038556');
   });
 
   it('gives the same in JSON and CSV', async () => {
