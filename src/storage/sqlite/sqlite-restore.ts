@@ -1,13 +1,26 @@
 // A backup put back in the place of the SQLite file.
 
 import { randomUUID } from 'node:crypto';
-import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../storage-error.ts';
 import { messageOf, resultCodeOf, SQLITE_BUSY } from './sqlite-error.ts';
 import { examineStoreFile, isSameFile, refuseExisting, syncToDisk } from './store-file.ts';
+
+const DATABASE_HEADER = 'SQLite format 3\0';
 
 export interface RestoredStore {
   readonly file: string;
@@ -67,12 +80,9 @@ function putAside(storeFile: string, nowMs: number): string {
 
 /** Leaving WAL mode needs the file alone: it fails while any other process has it open. */
 function foldJournalIn(storeFile: string): void {
-  let database: DatabaseSync;
-  try {
-    database = new DatabaseSync(storeFile, { timeout: 0 });
-  } catch {
-    return;
-  }
+  // Of a file that is no database SQLite would delete the journal.
+  if (!beginsAsDatabase(storeFile)) return;
+  const database = new DatabaseSync(storeFile, { timeout: 0 });
   try {
     database.exec('PRAGMA journal_mode = DELETE');
   } catch (error) {
@@ -92,6 +102,17 @@ function copyName(from: string, to: string): void {
   } catch {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
   }
+}
+
+function beginsAsDatabase(file: string): boolean {
+  const start = Buffer.alloc(DATABASE_HEADER.length);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, start);
+  } finally {
+    closeSync(descriptor);
+  }
+  return start.toString('latin1') === DATABASE_HEADER;
 }
 
 function isNotEmpty(file: string): boolean {

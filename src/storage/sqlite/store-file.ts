@@ -24,7 +24,7 @@ export function examineStoreFile(file: string, name: string): number {
     return knownSchemaVersion(database, name);
   } catch (error) {
     if (error instanceof StorageError) throw error;
-    throw new StorageError(`${name} cannot be read as a database: ${messageOf(error)}.`);
+    throw new StorageError(`${name} is damaged or no database: ${messageOf(error)}.`);
   } finally {
     database.close();
   }
