@@ -107,16 +107,17 @@ export const usageCommand: Command = {
     refusePositionals(given);
     const by = parseDimensions(given.options['by']);
     const filter = readFilter(given, Date.now());
-    const rows = await program.withServices(given.settings, async ({ usage, keys }) => {
+    const { rows, total } = await program.withServices(given.settings, async ({ usage, keys }) => {
       const groups = await collect(usage.allGroups(filter, by));
-      return named(groups, by.includes('key') ? await keys.list() : []);
+      const names = by.includes('key') ? await keys.list() : [];
+      return { rows: named(groups, names), total: { ...(await usage.total(filter)), keyName: null } };
     });
     const fields = [...by.flatMap((dimension) => DIMENSION_FIELDS[dimension]), ...SUM_FIELDS];
     writeRows(program, given, {
       rows,
       fields,
       none: NO_REQUESTS,
-      total: rows.length > 1 ? rows.reduce(add) : undefined,
+      total: rows.length > 1 ? total : undefined,
     });
     return 0;
   },
@@ -150,18 +151,6 @@ async function collect<Row>(pages: AsyncIterable<readonly Row[]>, limit = Number
 function named(groups: readonly UsageGroup[], keys: readonly ApiKey[]): NamedGroup[] {
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   return groups.map((group) => ({ ...group, keyName: names.get(group.keyId ?? '') ?? null }));
-}
-
-function add(a: NamedGroup, b: NamedGroup): NamedGroup {
-  return {
-    keyName: null,
-    requests: a.requests + b.requests,
-    inputTokens: a.inputTokens + b.inputTokens,
-    cachedTokens: a.cachedTokens + b.cachedTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    costPicoUsd: a.costPicoUsd + b.costPicoUsd,
-  };
 }
 
 /** @throws UsageError */

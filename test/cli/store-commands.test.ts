@@ -234,7 +234,10 @@ describe('umpire usage', () => {
   it('has a line for each group, with the name of the key and an exact cost', async () => {
     const { out, asked } = await usage(['--by', 'key', '--from', '2026-11-01', '--to', '2026-12-01']);
     const filter = { fromMs: Date.UTC(2026, 10), toMs: Date.UTC(2026, 11) };
-    expect(asked).toEqual([{ filter, by: ['key'] }]);
+    expect(asked).toEqual([
+      { filter, by: ['key'] },
+      { filter, by: [] },
+    ]);
     const [heading, first, second, all] = out.split('\n');
     expect(heading).toBe('KEY             NAME     REQUESTS  INPUT  CACHED  OUTPUT  REASONING  COST USD');
     expect(first).toBe('key_a           billing         3    102       0       0          0  0.0000038556');
