@@ -10,12 +10,15 @@ import type {
   UsageGroup,
   UsageStore,
 } from '../storage/stores.ts';
+import { Turnstile } from './turnstile.ts';
 
 export type { KeyStanding, UsageDimension, UsageFilter, UsageGroup } from '../storage/stores.ts';
 
 /** How much of an export is in memory at a time. */
 const EXPORT_PAGE_GROUPS = 5000;
 const EXPORT_PAGE_ROWS = 500;
+/** Reports take long; what else needs the store must not wait behind all of them. */
+const AT_A_TIME = { maxRunning: 2, maxWaiting: 200 };
 
 export interface RowPage {
   /** The last row of the page before. */
@@ -57,6 +60,7 @@ export class UsageService {
   readonly #usage: UsageStore;
   readonly #ledger: Pick<LedgerStore, 'standing'>;
   readonly #nowMs: () => number;
+  readonly #turnstile = new Turnstile(AT_A_TIME);
 
   constructor({ usage, ledger, nowMs = Date.now }: UsageServiceOptions) {
     this.#usage = usage;
@@ -77,19 +81,21 @@ export class UsageService {
 
   /** All of the filter in one sum. */
   async total(filter: UsageFilter): Promise<UsageGroup> {
-    const [total] = await this.#usage.sum(filter, [], { offset: 0, limit: 1 });
+    const [total] = await this.#turnstile.pass(() => this.#usage.sum(filter, [], { offset: 0, limit: 1 }));
     return total ?? NO_USAGE;
   }
 
   async groups(filter: UsageFilter, by: readonly UsageDimension[], page: GroupPage): Promise<Page<UsageGroup>> {
-    const found = await this.#usage.sum(filter, by, { offset: page.offset, limit: page.limit + 1 });
-    return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
+    const { offset, limit } = page;
+    const found = await this.#turnstile.pass(() => this.#usage.sum(filter, by, { offset, limit: limit + 1 }));
+    return { items: found.slice(0, limit), hasMore: found.length > limit };
   }
 
   /** Newest first. */
   async rows(filter: UsageFilter, page: RowPage): Promise<Page<LedgerRow>> {
-    const found = await this.#usage.rows(filter, { before: page.before, limit: page.limit + 1 });
-    return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
+    const { before, limit } = page;
+    const found = await this.#turnstile.pass(() => this.#usage.rows(filter, { before, limit: limit + 1 }));
+    return { items: found.slice(0, limit), hasMore: found.length > limit };
   }
 
   /** Every group, a page in memory at a time. */
