@@ -209,7 +209,7 @@ const upstream = z.strictObject({
 
 const database = z.strictObject({
   poolSize: count().max(1000).default(10).register(note, {
-    help: 'Connections of this process to PostgreSQL.',
+    help: 'Connections of this process to PostgreSQL, besides two for reports. They may lead through a pooler that hands its own out by transaction.',
   }),
   connectTimeoutMs: milliseconds().default(3000).register(note, { help: 'Until a connection stands.', unit: 'ms' }),
   statementTimeoutMs: milliseconds().default(5000).register(note, {

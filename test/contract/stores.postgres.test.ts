@@ -257,6 +257,30 @@ describe('a store on PostgreSQL', () => {
     expect(await rows()).toEqual([{ id: 'a', end_type: 'completed' }]);
   });
 
+  it('judges signs of life by its own clock, not by those of the machines', async () => {
+    // Before the built-in one, a clock that is an hour ahead: as if this machine were an hour behind.
+    await server.query(url, 'create schema ahead');
+    await server.query(
+      url,
+      `create function ahead.clock_timestamp() returns timestamptz language sql as $$
+       select pg_catalog.clock_timestamp() + interval '1 hour' $$`,
+    );
+    await server.query(
+      server.urlOf('postgres'),
+      `alter database ${new URL(url).pathname.slice(1)} set search_path = public, ahead, pg_catalog`,
+    );
+    const behind = await openPostgresStores(optionsFor(url));
+    const beat = `insert into instances select $1, extract(epoch from clock_timestamp()) * 1000 - $2::int`;
+    await server.query(url, beat, ['instance_alive', 10_000]);
+    await server.query(url, beat, ['instance_dead', 20_000]);
+    await behind.ledger.beat('instance_here', Date.now());
+    for (const name of ['alive', 'dead', 'here'])
+      await behind.ledger.reserve(reservation(name, { instanceId: `instance_${name}` }));
+    expect(await behind.ledger.recover(Date.now() - 15_000, Date.now())).toBe(1);
+    expect(await rows()).toEqual([{ id: 'dead', end_type: 'crashed' }]);
+    await behind.close();
+  });
+
   it('lets in exactly what a budget holds, through three processes at once', async () => {
     const budget = { amountPicoUsd: 40n * COST_PICO_USD + COST_PICO_USD - 1n, reset: 'none' as const };
     const demand = { costPicoUsd: COST_PICO_USD, tokens: 10, budget, limits: NO_LIMITS };

@@ -5,7 +5,6 @@ import type { Pool } from 'pg';
 import { GroupedLedger } from '../grouped-ledger.ts';
 import { KyselyAuditStore } from '../kysely-audit-store.ts';
 import { KyselyKeyStore } from '../kysely-key-store.ts';
-import { KyselyLedger } from '../kysely-ledger.ts';
 import { KyselyPriceStore } from '../kysely-price-store.ts';
 import { KyselyUsageStore } from '../kysely-usage-store.ts';
 import { migrate } from '../migrations.ts';
@@ -14,6 +13,7 @@ import { StorageError } from '../storage-error.ts';
 import { type Stores, StoreUnavailableError } from '../stores.ts';
 import { PostgresPoolDialect } from './postgres-dialect.ts';
 import { describeFailure } from './postgres-error.ts';
+import { PostgresLedger } from './postgres-ledger.ts';
 import { createPool } from './postgres-pool.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 
@@ -49,7 +49,7 @@ export async function openPostgresStores(options: PostgresOptions): Promise<Stor
   return {
     keys: retryConflicts(new KyselyKeyStore(database)),
     prices: retryConflicts(new KyselyPriceStore(database)),
-    ledger: new GroupedLedger(retryConflicts(new KyselyLedger(database))),
+    ledger: new GroupedLedger(retryConflicts(new PostgresLedger(database))),
     usage: retryConflicts(new KyselyUsageStore(reports)),
     audit: retryConflicts(new KyselyAuditStore(database)),
     check: async () => {
