@@ -1,0 +1,119 @@
+// The ledger's accounting over a scripted ledger, with a clock that the test moves.
+
+import type { ApiKey } from '../../src/domain/api-key.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { ModelCard } from '../../src/domain/model-card.ts';
+import type { FinishedWork, Opening, OpenRequest } from '../../src/services/accounting.ts';
+import { LedgerAccounting, type LedgerOptions } from '../../src/services/ledger.ts';
+import type { Requester } from '../../src/services/requester.ts';
+import { ManualClock } from '../engine/manual-clock.ts';
+import { ScriptedLedger } from './scripted-ledger.ts';
+
+const STATUSES: Partial<Record<ErrorCode, number>> = { overloaded: 503, internal_error: 500, upstream_timeout: 504 };
+const START_MS = 1_000_000;
+export const KEV: ModelCard = {
+  id: 'kev',
+  type: 'decision',
+  description: '',
+  ownedBy: 'umpire',
+  releaseDate: '2026-01-01',
+  price: { inputMicroUsd: 37_800, cachedInputMicroUsd: 37_800, outputMicroUsd: 0 },
+};
+export const LLAMA: ModelCard = { ...KEV, id: 'llama', type: 'llm' };
+export const KEY: ApiKey = {
+  id: 'key_1',
+  name: 'test',
+  visiblePrefix: 'ump_test',
+  models: null,
+  scopes: ['inference'],
+  budget: { amountPicoUsd: 1_000_000n, reset: 'month' },
+  limits: { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentRequests: 4 },
+  createdAtMs: 0,
+  createdBy: 'server',
+  expiresAtMs: null,
+  disabledAtMs: null,
+  revokedAtMs: null,
+  lastUsedAtMs: null,
+};
+const EXPECTED = { inputTokens: 57, cachedTokens: 0, outputTokens: 0 };
+export const WORK: FinishedWork = {
+  usage: { inputTokens: 57, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+  isEstimated: false,
+  waitMs: 0.4,
+  reply: () => ({ contentType: 'application/json', body: '{"answers":{}}', headers: {} }),
+};
+/** 57 tokens at the price of KEV. */
+export const WORK_PICO_USD = 2_154_600n;
+
+export const requesterWith = (parts: Partial<Requester> = {}): Requester => ({
+  key: KEY,
+  signal: new AbortController().signal,
+  requestId: 'req_1',
+  idempotency: undefined,
+  ...parts,
+});
+
+export interface Wanted {
+  readonly requester?: Requester;
+  readonly model?: ModelCard;
+  readonly isStreamed?: boolean;
+}
+
+export class AccountingBench {
+  readonly store = new ScriptedLedger();
+  readonly clock = new ManualClock();
+  readonly faults: unknown[] = [];
+  readonly accounting: LedgerAccounting;
+  unbilled = 0;
+
+  constructor(options: Partial<LedgerOptions> = {}) {
+    this.clock.advance(START_MS);
+    this.accounting = new LedgerAccounting({
+      store: this.store,
+      instanceId: 'instance_1',
+      whenStoreFails: 'refuse',
+      settleTimeoutMs: 3000,
+      idempotency: { windowMs: 60_000, maxReplyBytes: 100, waitMs: 8000 },
+      statuses: { completed: 200, clientLeft: 499, ofError: (code) => STATUSES[code] ?? 400 },
+      metrics: {
+        ledgerAnswered: () => undefined,
+        servedUnbilled: () => {
+          this.unbilled += 1;
+        },
+      },
+      onFault: (error) => this.faults.push(error),
+      clock: this.clock,
+      ...options,
+    });
+  }
+
+  async open({ requester = requesterWith(), model = KEV, isStreamed = false }: Wanted = {}): Promise<Opening> {
+    return await this.accounting.open({ requester, model, isStreamed, expected: EXPECTED });
+  }
+
+  async opened(wanted?: Wanted): Promise<OpenRequest> {
+    const opening = await this.open(wanted);
+    if (opening.type !== 'opened') throw new Error('replayed');
+    return opening.request;
+  }
+
+  /** Lets the clock run on until the promise is settled. */
+  async settled<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const end = (): void => {
+      isSettled = true;
+    };
+    promise.then(end, end);
+    await this.until(() => isSettled);
+    return await promise;
+  }
+
+  /** Lets the clock run on until it is so. */
+  async until(isSo: () => boolean): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (isSo()) return;
+      this.clock.advance(10);
+    }
+  }
+}
