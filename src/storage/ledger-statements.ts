@@ -1,8 +1,17 @@
 // The statements of the ledger: what a transaction reads before anything is decided, and what it writes afterwards. As
 // few as possible, and those that do not need each other's results are sent together.
 
-import { type Insertable, type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
+import {
+  type Compilable,
+  type Insertable,
+  type Kysely,
+  type RawBuilder,
+  type Selectable,
+  sql,
+  type Transaction,
+} from 'kysely';
 import { newAccount } from '../domain/account.ts';
+import { compiled, padded, slices } from './compiled-statements.ts';
 import { isPostgres } from './database-kind.ts';
 import { type ClaimEnd, IdempotencyClaims, writeReply } from './idempotency-claims.ts';
 import type { BatchState, LedgerBatch, LedgerReads } from './ledger-batch.ts';
@@ -48,8 +57,8 @@ export async function readState(tables: Tables, operations: readonly LedgerOpera
   const keyIds = [...new Set(reserving.map(({ keyId }) => keyId))];
   const ids = operations.flatMap(endedIds);
   const [found, reservations, claims] = await sendTogether(tables, [
-    lockAccounts(tables, keyIds, ids),
-    ids.length === 0 ? undefined : takeReservations(tables).where('id', 'in', ids),
+    lockAccounts(tables, padded(keyIds), padded(ids)),
+    ids.length === 0 ? undefined : takeReservations(tables, padded(ids)),
     claimHashes.length === 0 ? undefined : selectClaims(tables, claimHashes),
   ]);
   const missing = keyIds.filter((keyId) => !found.some((account) => account.key_id === keyId));
@@ -70,7 +79,7 @@ export async function readDeadState(tables: Tables, deadBeforeMs: number): Promi
   const keyIds = tables.selectFrom('reservations').select('key_id').where('instance_id', 'not in', living);
   const [locked, reservations] = await sendTogether(tables, [
     selectAccountsLocked(tables).where('key_id', 'in', keyIds),
-    takeReservations(tables).where('instance_id', 'not in', living),
+    tables.deleteFrom('reservations').where('instance_id', 'not in', living).returningAll(),
     tables.deleteFrom('instances').where('beat_at_ms', '<', deadBeforeMs),
   ]);
   return {
@@ -90,13 +99,22 @@ export async function writeBatch(tables: Tables, batch: LedgerBatch, mayBeLost: 
   const rows = batch.rows.map(({ reservation, outcome }) => toLedgerColumns(reservation.accepted, outcome));
   const reservations = batch.openReservations.map(toReservationRow);
   const accounts = batch.changedAccounts.map(toAccountRow);
+  // Rows of one kind have the same columns in the same order.
+  const inserted = <Row extends object>(
+    name: string,
+    all: readonly Row[],
+    build: (rows: readonly Row[]) => Compilable,
+  ) =>
+    slices(all, MAX_ROWS).map((slice) =>
+      compiled(tables, { name, parameters: slice.flatMap((row) => Object.values(row)), build: () => build(slice) }),
+    );
   await sendWithCommit(tables, [
     ...(mayBeLost && isPostgres(tables) ? [{ compile: () => COMMIT_WITHOUT_WAITING.compile(tables) }] : []),
-    ...slices(rows).map((values) => tables.insertInto('ledger').values(values)),
-    ...slices(reservations).map((values) => tables.insertInto('reservations').values(values)),
-    ...slices(accounts).map((values) => upsertAccounts(tables, values)),
+    ...inserted('insert rows', rows, (values) => tables.insertInto('ledger').values(values)),
+    ...inserted('insert reservations', reservations, (values) => tables.insertInto('reservations').values(values)),
+    ...inserted('upsert accounts', accounts, (values) => upsertAccounts(tables, values)),
     ...batch.claims.ends.map((end) => endClaim(tables, end)),
-    ...slices(batch.claims.made).map((values) => upsertClaims(tables, values)),
+    ...slices(batch.claims.made, MAX_ROWS).map((values) => upsertClaims(tables, values)),
   ]);
 }
 
@@ -112,11 +130,17 @@ function selectAccountsLocked(tables: Tables) {
 }
 
 function lockAccounts(tables: Tables, keyIds: readonly string[], endedReservations: readonly string[]) {
-  const accounts = selectAccountsLocked(tables);
-  if (endedReservations.length === 0) return accounts.where('key_id', 'in', keyIds);
-  const ending = tables.selectFrom('reservations').select('key_id').where('id', 'in', endedReservations);
-  if (keyIds.length === 0) return accounts.where('key_id', 'in', ending);
-  return accounts.where((where) => where.or([where('key_id', 'in', keyIds), where('key_id', 'in', ending)]));
+  const build = () => {
+    const ending = tables.selectFrom('reservations').select('key_id');
+    return selectAccountsLocked(tables).where((where) =>
+      where.or([
+        ...(keyIds.length === 0 ? [] : [where('key_id', 'in', keyIds)]),
+        ...(endedReservations.length === 0 ? [] : [where('key_id', 'in', ending.where('id', 'in', endedReservations))]),
+      ]),
+    );
+  };
+  const name = `lock accounts ${keyIds.length}`;
+  return compiled(tables, { name, parameters: [...keyIds, ...endedReservations], build });
 }
 
 /**
@@ -133,8 +157,9 @@ async function lockOverlooked(
   return keyIds.length === 0 ? [] : await selectAccountsLocked(tables).where('key_id', 'in', keyIds).execute();
 }
 
-function takeReservations(tables: Tables) {
-  return tables.deleteFrom('reservations').returningAll();
+function takeReservations(tables: Tables, ids: readonly string[]) {
+  const build = () => tables.deleteFrom('reservations').where('id', 'in', ids).returningAll();
+  return compiled(tables, { name: 'take reservations', parameters: ids, build });
 }
 
 function selectClaims(tables: Tables, keyHashes: readonly string[]) {
@@ -149,7 +174,7 @@ async function readClaims(tables: Tables, keyHashes: readonly string[]): Promise
 async function makeAccounts(tables: Tables, keyIds: readonly string[]): Promise<readonly Selectable<AccountTable>[]> {
   if (keyIds.length === 0) return [];
   const rows = keyIds.toSorted().map((keyId) => toAccountRow(newAccount(keyId)));
-  for (const values of slices(rows))
+  for (const values of slices(rows, MAX_ROWS))
     await tables
       .insertInto('accounts')
       .values(values)
@@ -207,9 +232,4 @@ export function readsOf(tables: Kysely<Database>): LedgerReads {
 function excluded<Column extends string>(columns: readonly Column[]): Record<Column, RawBuilder<never>> {
   const pairs = columns.map((column) => [column, sql<never>`${sql.ref(`excluded.${column}`)}`]);
   return Object.fromEntries(pairs) as Record<Column, RawBuilder<never>>;
-}
-
-function slices<Row>(rows: readonly Row[]): readonly (readonly Row[])[] {
-  if (rows.length <= MAX_ROWS) return rows.length === 0 ? [] : [rows];
-  return [rows.slice(0, MAX_ROWS), ...slices(rows.slice(MAX_ROWS))];
 }
