@@ -166,9 +166,9 @@ describe('the fields of a key', () => {
         details: {
           scopes: ['inference'],
           models: null,
-          budget: { amountUsd: '0.5', reset: 'day' },
-          limits: NO_LIMITS,
-          expiresAtMs: null,
+          budget: { amount_usd: '0.5', reset: 'day' },
+          limits: { requests_per_minute: null, tokens_per_minute: null, concurrent_requests: null },
+          expires_at: null,
         },
       },
       {
@@ -176,7 +176,7 @@ describe('the fields of a key', () => {
         actor: COMMAND_LINE,
         action: 'key.update',
         target: key.id,
-        details: { name: 'changed', budget: null, expiresAtMs: nowMs + 1 },
+        details: { name: 'changed', budget: null, expires_at: new Date(nowMs + 1).toISOString() },
       },
     ]);
   });

@@ -185,7 +185,12 @@ export class ApiKeyService {
     await this.#getChangeable(id);
     const { text, secret } = this.#newSecret();
     const overlapEndsAtMs = secret.createdAtMs + overlapMs;
-    const audit = this.#record({ actor, action: 'key.rotate', target: id, details: { overlapMs } });
+    const audit = this.#record({
+      actor,
+      action: 'key.rotate',
+      target: id,
+      details: { overlap_seconds: overlapMs / 1000 },
+    });
     const key = await this.#store.rotate(id, { secret, overlapEndsAtMs, audit });
     if (key === undefined) throw new AppError('conflict', 'The key is revoked for good.');
     this.#cache.forget(id);

@@ -143,7 +143,12 @@ describe('setting a price', () => {
       actor: 'key_1',
       action: 'price.set',
       target: 'kev',
-      details: { ...price(10), effectiveFromMs: nowMs - 1 },
+      details: {
+        input_usd: '0.00001',
+        cached_input_usd: '0.000001',
+        output_usd: '0.000002',
+        effective_from: new Date(nowMs - 1).toISOString(),
+      },
     });
   });
 

@@ -156,6 +156,11 @@ function auditOf({ modelId, price, effectiveFromMs, createdAtMs, createdBy }: Da
     actor: createdBy,
     action: 'price.set',
     target: modelId,
-    details: { ...price, effectiveFromMs },
+    details: {
+      input_usd: formatPrice(price.inputMicroUsd),
+      cached_input_usd: formatPrice(price.cachedInputMicroUsd),
+      output_usd: formatPrice(price.outputMicroUsd),
+      effective_from: new Date(effectiveFromMs).toISOString(),
+    },
   };
 }

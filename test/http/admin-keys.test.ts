@@ -293,13 +293,17 @@ describe('the audit trail', () => {
     expect([...first.data, ...second.data]).toMatchObject([
       { action: 'price.set', target: 'kev', actor: admin.key.id },
       { action: 'key.revoke', target: id, actor: admin.key.id, details: {} },
-      { action: 'key.rotate', target: id, details: { overlapMs: 0 } },
-      { action: 'key.update', target: id, details: { name: 'changed', disabledAtMs: startMs + 1000 } },
+      { action: 'key.rotate', target: id, details: { overlap_seconds: 0 } },
+      {
+        action: 'key.update',
+        target: id,
+        details: { name: 'changed', disabled_at: new Date(startMs + 1000).toISOString() },
+      },
       {
         action: 'key.create',
         target: id,
         at: new Date(startMs).toISOString(),
-        details: { budget: { amountUsd: '0.5', reset: 'none' } },
+        details: { budget: { amount_usd: '0.5', reset: 'none' } },
       },
     ]);
     expect(JSON.stringify([first, second])).not.toMatch(/secret plans|other/);
