@@ -1,4 +1,5 @@
-// The pages written by hand name only what exists: settings, files, npm scripts, commands. Examples with numbers are right.
+// The pages written by hand name only what exists: settings, files, npm scripts, commands,
+// metrics. Examples with numbers are right.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -7,6 +8,7 @@ import { z } from 'zod';
 import { COMMANDS } from '../src/cli/run-command.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { costPicoUsd, findPicoUsd, formatUsd } from '../src/domain/money.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['.', 'bench', 'deploy', 'docs/guides', 'models'];
@@ -18,6 +20,9 @@ const pages = FOLDERS.flatMap((folder) =>
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+
+const IDLE = { state: 'ready', queuedJobs: 0, queuedCostMs: 0, busyWorkers: 0, workers: 1 };
+const metrics = createMetrics({ engineStatus: () => IDLE });
 
 /** Variables of ours that are no settings. */
 const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', 'UMPIRE_TARGET_DATABASE_URL', 'UMPIRE_DATA'];
@@ -40,6 +45,11 @@ describe.each(pages)('%s', (page) => {
     const named = findAll(page, /`([a-z]+\.[a-z][A-Za-z]+)`/g);
     const unknown = named.filter((name) => SETTING_SECTIONS.has(name.split('.')[0]) && !known.includes(name));
     expect(unknown).toEqual([]);
+  });
+
+  it('names only metrics that exist', async () => {
+    const { text } = await metrics.render();
+    expect(findAll(page, /`(umpire_[a-z_]+)`/g).filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
   });
 
   it('names only npm scripts that exist', () => {
