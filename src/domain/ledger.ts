@@ -58,6 +58,9 @@ export interface Standing {
   readonly concurrent: { readonly limit: number; readonly remaining: number } | null;
 }
 
+/** Of a key without budget and limits, or where nobody can say. */
+export const NO_STANDING: Standing = { budget: null, requests: null, tokens: null, concurrent: null };
+
 /** One limit per minute. */
 export interface RateStanding {
   readonly limit: number;

@@ -1,7 +1,7 @@
 // One request that the ledger let in, until its row is written. Owns the order of things when the store fails at the end:
 // nothing is answered unbilled, and no reservation stays open.
 
-import type { Standing } from '../domain/ledger.ts';
+import { NO_STANDING, type Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../domain/money.ts';
 import {
@@ -42,8 +42,6 @@ export interface LedgerParts {
   readonly requester: Requester;
   readonly model: ModelCard;
 }
-
-export const NO_STANDING: Standing = { budget: null, requests: null, tokens: null, concurrent: null };
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;

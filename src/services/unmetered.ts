@@ -1,10 +1,8 @@
 // Accounting that lets everything in and writes nothing: for a command that runs a model in its own process.
 
-import type { Standing } from '../domain/ledger.ts';
+import { NO_STANDING } from '../domain/ledger.ts';
 import { type BilledTokens, costPicoUsd } from '../domain/money.ts';
 import type { Accounting, FinishedWork, MeteredRequest, Opening, Receipt } from './accounting.ts';
-
-const NO_STANDING: Standing = { budget: null, requests: null, tokens: null, concurrent: null };
 
 export class Unmetered implements Accounting {
   async open({ model }: MeteredRequest): Promise<Opening> {

@@ -28,7 +28,7 @@ export const DECISION = {
 };
 export const DECISION_TOKENS = 5;
 export const DECISION_PICO_USD = 189_000n;
-export const SYSTEMONE = '/ai/v1/systemone';
+const SYSTEMONE = '/ai/v1/systemone';
 
 export interface Caller {
   readonly key: ApiKey;
