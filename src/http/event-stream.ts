@@ -1,7 +1,6 @@
 // Writes a stream of chat chunks as server-sent events: head at once, one event per chunk, `[DONE]` or an error event at
 // the end. Pulls only when the client takes in what it was sent.
 
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody, recordError } from './error-reply.ts';
@@ -89,5 +88,5 @@ async function write(raw: ServerResponse, text: string, writeTimeoutMs: number):
 
 /** Only then the requester's signal says so too. */
 async function closed(raw: ServerResponse): Promise<void> {
-  if (!raw.closed) await once(raw, 'close');
+  if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve));
 }

@@ -10,8 +10,8 @@ import { ScriptedLedger } from '../ledger/scripted-ledger.ts';
 import type { AnswerScript } from '../upstream/upstream-double.ts';
 import { KEY } from './test-server.ts';
 
-export const PRICE = { inputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000, cachedInputMicroUsd: 250_000 };
-export const MESSAGES = [{ role: 'user', content: 'Hi there' }];
+const PRICE = { inputMicroUsd: 1_000_000, outputMicroUsd: 2_000_000, cachedInputMicroUsd: 250_000 };
+const MESSAGES = [{ role: 'user', content: 'Hi there' }];
 /** Our estimate of these messages. */
 export const INPUT_ESTIMATE = 6;
 

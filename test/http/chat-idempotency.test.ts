@@ -1,6 +1,7 @@
 // Chat with an `Idempotency-Key`: run and billed once, whoever leaves; a retry is given the first reply.
 
 import { describe, expect, it } from 'vitest';
+import { ASK, collect } from '../contract/openai-chat-fixture.ts';
 import { answerHello, event, HELLO_CHUNKS, startStream, USAGE_CHUNK } from '../upstream/upstream-answers.ts';
 import { cost, startBilledChat } from './billed-chat.ts';
 
@@ -23,6 +24,26 @@ describe.each([false, true])('a retry of a chat call, streamed: %s', (stream) =>
     expect(first.headers.has('idempotent-replayed')).toBe(false);
     expect(double.requests).toHaveLength(1);
     expect(ledger.settlements).toHaveLength(1);
+  });
+});
+
+describe('the official client', () => {
+  it('reads a replayed stream as it reads any other', async () => {
+    const { client, ledger, double } = await startBilledChat(answerHello);
+    const stream = async () =>
+      await collect(
+        await client.chat.completions.create(
+          { ...ASK, stream: true, stream_options: { include_usage: true } },
+          { headers: { 'Idempotency-Key': 'order-8' } },
+        ),
+      );
+    const first = await stream();
+    const kept = ledger.settlements[0]?.reply;
+    if (kept === null || kept === undefined) throw new Error('Nothing was kept.');
+    ledger.reserveScript.push({ type: 'replay', reply: kept });
+    expect(await stream()).toEqual(first);
+    expect(first).toHaveLength(HELLO_CHUNKS.length + 1);
+    expect(double.requests).toHaveLength(1);
   });
 });
 
