@@ -74,7 +74,7 @@ const program: Program = {
     restore: async (flags, file) => (await storeTools()).restoreStore(locateStore(flags), file, Date.now()),
     check: async (flags) => (await storeTools()).checkStore(locateStore(flags)),
     copy: async (flags, target) =>
-      (await storeTools()).copyBetweenStores(locateStore(flags), locateTarget(flags, target)),
+      (await storeTools()).copyBetweenStores(locateStore(flags), locateTarget(flags, target), Date.now()),
   },
   listModels,
   verifyModels,

@@ -8,9 +8,10 @@ import { sumCosts } from './ledger-sums.ts';
 import type { Database } from './schema.ts';
 import { StorageError } from './storage-error.ts';
 
-type CopiedTableName = Exclude<keyof Database, 'schema_migrations'>;
+/** Processes do not move: none lives on either side, and what they left open is closed where it arrives. */
+type CopiedTableName = Exclude<keyof Database, 'schema_migrations' | 'instances'>;
 
-/** Every table with its primary key, by which it is read in pieces. One that is missing here does not compile. */
+/** Every such table with its primary key, by which it is read in pieces. One that is missing here does not compile. */
 const KEYS_OF_TABLES = {
   api_keys: ['id'],
   api_key_secrets: ['hash'],
@@ -21,13 +22,15 @@ const KEYS_OF_TABLES = {
   ledger: ['id'],
   usage_rollups: ['key_id', 'hour_start_ms', 'model_id', 'endpoint', 'end_type'],
   idempotency: ['key_hash', 'key_id'],
-  instances: ['id'],
 } as const satisfies Record<CopiedTableName, readonly string[]>;
 
 const TABLES = Object.keys(KEYS_OF_TABLES) as readonly CopiedTableName[];
 
 /** Rows of a ledger are the widest; a statement may have 32,766 parameters on SQLite, 65,535 on PostgreSQL. */
 const ROWS_PER_STATEMENT = 1000;
+
+/** Four times as long as a server is silent by default before the others take it for dead. */
+const SIGN_OF_LIFE_MS = 60_000;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -44,14 +47,20 @@ export interface CopiedStore {
 
 /**
  * Both have the newest schema. Nobody else can write to either while it runs.
+ * @param nowMs tells which servers on PostgreSQL live
  * @throws StorageError when the target is not empty or does not hold the same afterwards; then it stays as it was
  */
-export async function copyStore(source: Kysely<Database>, target: Kysely<Database>): Promise<CopiedStore> {
+export async function copyStore(
+  source: Kysely<Database>,
+  target: Kysely<Database>,
+  nowMs: number,
+): Promise<CopiedStore> {
   return await source.transaction().execute((from) =>
     target.transaction().execute(async (to) => {
       await lockTables(to, 'exclusive');
       await refuseFilled(to);
       await lockTables(from, 'share');
+      await refuseServed(from, nowMs);
       const tables: CopiedTable[] = [];
       for (const table of TABLES) tables.push({ table, rows: await copyTable(table, from, to) });
       await continueAuditIds(to);
@@ -75,8 +84,19 @@ async function lockTables(database: Kysely<Database>, mode: 'share' | 'exclusive
   }
 }
 
+/** A server would go on billing where nobody looks any more. On SQLite the lock of the folder has told that already. */
+async function refuseServed(source: Kysely<Database>, nowMs: number): Promise<void> {
+  if (!isPostgres(source)) return;
+  const rows = await source.selectFrom('instances').select('beat_at_ms').execute();
+  const living = rows.filter(({ beat_at_ms }) => Math.abs(nowMs - Number(beat_at_ms)) < SIGN_OF_LIFE_MS);
+  if (living.length > 0)
+    throw new StorageError(
+      `${living.length} servers gave a sign of life within the last minute: stop those that use the source first.`,
+    );
+}
+
 async function refuseFilled(target: Kysely<Database>): Promise<void> {
-  for (const table of TABLES) {
+  for (const table of [...TABLES, 'instances'] as const) {
     const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(target);
     if (rows.length > 0) throw new StorageError(`The target is not empty: there are rows in its table ${table}.`);
   }

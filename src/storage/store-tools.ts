@@ -21,6 +21,7 @@ import {
   withNewestSchema,
   withServerLock,
 } from './store-connection.ts';
+import { StoreUnavailableError } from './stores.ts';
 
 /** @throws StorageError; on PostgreSQL always, with the command that does it there */
 export async function backupStore(
@@ -72,17 +73,22 @@ export async function checkStore(store: StoreLocation): Promise<CheckedStore> {
  * Copies everything. Both schemas are brought up to date first.
  * @throws StorageError when a server uses one of the two, or the target is not empty; then the target stays empty
  */
-export async function copyBetweenStores(source: StoreLocation, target: StoreLocation): Promise<CopiedStore> {
+export async function copyBetweenStores(
+  source: StoreLocation,
+  target: StoreLocation,
+  nowMs: number,
+): Promise<CopiedStore> {
   refuseMissing(source);
   return await withServerLock(source, () =>
     withServerLock(target, () =>
-      withNewestSchema(source, (from) => withNewestSchema(target, (to) => copyStore(from, to))),
+      withNewestSchema(source, (from) => withNewestSchema(target, (to) => copyStore(from, to, nowMs))),
     ),
   );
 }
 
 async function readSchemaVersion(database: Kysely<Database>, store: StoreLocation): Promise<number> {
   const version = await selectSchemaVersion(database).catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError) throw error;
     throw new StorageError(`${nameOf(store)} holds no store of umpire: ${messageOf(error)}`);
   });
   if (version <= newestSchemaVersion) return version;
