@@ -223,7 +223,7 @@ const ledger = z.strictObject({
     help: 'While the store cannot be reached: `refuse` answers 503 `store_unavailable`. `serve` lets known keys work without budgets, limits and rows; what was served unbilled is counted in the metrics.',
   }),
   settleTimeoutMs: milliseconds().default(3000).register(note, {
-    help: 'How long a finished request waits for its row to be written before it is answered 503.',
+    help: 'How long a finished request goes on trying to have its row written before it is answered 503. An attempt under way is waited for.',
     unit: 'ms',
   }),
   instanceTimeoutMs: milliseconds(1000).default(15_000).register(note, {

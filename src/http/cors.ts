@@ -2,9 +2,11 @@
 // options that nothing here needs.
 
 import type { FastifyInstance } from 'fastify';
+import { EVERY_REPLY, INFERENCE_REPLY, TRY_AGAIN } from './openapi-headers.ts';
 
-const EXPOSED = 'x-request-id, x-umpire-model-digest, server-timing, retry-after, retry-after-ms';
-const ALLOWED_HEADERS = 'authorization, content-type, x-request-id';
+/** Every header that is described. */
+const EXPOSED = Object.keys({ ...EVERY_REPLY, ...INFERENCE_REPLY, ...TRY_AGAIN }).join(', ');
+const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, x-request-id';
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 
 /** @param origins exact origins such as `https://app.example.com`, or `*` for any; none: no header is ever sent */
