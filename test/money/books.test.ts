@@ -48,6 +48,7 @@ describe('the books', () => {
     ['another cost', storeOf([ROW]), [answerTo({}, { costPicoUsd: 501n })], [], /r1 .* was told 501, .* 500/],
     ['no cost told', storeOf([ROW]), [answerTo({}, { costPicoUsd: undefined })], [], /not told its cost/],
     ['a refusal that was billed', storeOf([ROW]), [answerTo({}, { status: 503 })], [], /was billed/],
+    ['an overload with a row', storeOf([ROW]), [answerTo({}, { status: 503, text: '"overloaded"' })], [], /has a row/],
     ['a crash that was billed', storeOf([{ ...ROW, end_type: 'crashed' }]), [], [ORDER], /r1 was cut.* crashed 500/],
     ['a row of nobody', storeOf([ROW]), [], [], /nobody sent r1/],
     [

@@ -8,6 +8,7 @@ import { ClientCrowd } from './client-crowd.ts';
 import { Fleet } from './fleet.ts';
 import { type IssuedKey, issueKey } from './issue-key.ts';
 import type { MoneyStore } from './money-store.ts';
+import { untilSettled } from './until-settled.ts';
 
 export interface CrashRound {
   readonly kill: number;
@@ -17,6 +18,7 @@ export interface CrashRound {
   readonly openAtKill: readonly string[];
   /** Those of them that have a `crashed` row at cost 0 afterwards. */
   readonly recovered: readonly string[];
+  /** From the moment the next server was ready. */
   readonly recoveryMs: number;
   /** Cut orders with an idempotency key that were sent again: paid before the kill, or run now. */
   readonly retries: { readonly replayed: number; readonly ran: number; readonly failed: readonly string[] };
@@ -58,7 +60,9 @@ export async function* killAgainAndAgain(options: CrashRunOptions): AsyncGenerat
       const openAtKill = await listIds(store.queryRemains('SELECT id FROM reservations'));
       server = await fleet.launch();
       const address = await server.ready();
-      const recoveryMs = await untilRecovered(store, openAtKill);
+      const readyMs = performance.now();
+      await untilSettled(store, openAtKill);
+      const recoveryMs = performance.now() - readyMs;
       const recovered = await listCrashed(store, openAtKill);
       const retries = await retryCut(crowd, address, before.cut);
       const books = await compareBooks(store, crowd);
@@ -80,17 +84,6 @@ async function issueKeys(address: string): Promise<IssuedKey[]> {
 
 async function listIds(rows: ReturnType<MoneyStore['query']>): Promise<string[]> {
   return (await rows).map((row) => String(row['id'])).sort();
-}
-
-/** Asks the store until nothing is reserved any more by the dead. @returns how long after the start that was */
-async function untilRecovered(store: MoneyStore, dead: readonly string[]): Promise<number> {
-  const startedMs = performance.now();
-  const isOpen = async (): Promise<boolean> => {
-    const open = await listIds(store.query('SELECT id FROM reservations'));
-    return open.some((id) => dead.includes(id));
-  };
-  while (await isOpen());
-  return performance.now() - startedMs;
 }
 
 async function listCrashed(store: MoneyStore, ids: readonly string[]): Promise<string[]> {

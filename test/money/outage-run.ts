@@ -8,6 +8,7 @@ import type { Answer } from './exchange.ts';
 import { Fleet } from './fleet.ts';
 import { issueKey } from './issue-key.ts';
 import type { MoneyStore } from './money-store.ts';
+import { untilSettled } from './until-settled.ts';
 
 export interface OutageOptions {
   readonly store: MoneyStore;
@@ -61,7 +62,8 @@ export async function failAndRepair({
     await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
     crowd.stop();
     await work;
-    await untilNothingIsOpen(store);
+    // What was in doubt when the store failed is settled once it is back.
+    await untilSettled(store);
     const metrics = await (await fetch(`${address}/metrics`)).text();
     const books = await compareBooks(store, crowd);
     const during = crowd.answers.slice(failedAt, repairedAt);
@@ -74,9 +76,4 @@ export async function failAndRepair({
 /** Let in by the store: only it knows what is left of the budget. */
 export function isServed({ status, headers }: Answer): boolean {
   return status === 200 && headers.has('x-umpire-budget-remaining-usd');
-}
-
-/** What was in doubt when the store failed is settled once it is back. */
-async function untilNothingIsOpen(store: MoneyStore): Promise<void> {
-  while ((await store.query('SELECT id FROM reservations')).length > 0);
 }

@@ -8,6 +8,7 @@ import type { Answer } from './exchange.ts';
 import { Fleet } from './fleet.ts';
 import { issueKey } from './issue-key.ts';
 import type { MoneyStore } from './money-store.ts';
+import { untilSettled } from './until-settled.ts';
 
 export type Loss = 'killed' | 'silent';
 
@@ -58,7 +59,7 @@ export async function* loseReplicas({
       await crowd.until((answers) => answers.length >= ANSWERS_AFTER);
       crowd.stop();
       await Promise.all(work);
-      while ((await store.query('SELECT id FROM reservations')).length > 0);
+      await untilSettled(store);
       yield { loss, answers: crowd.answers.slice(lostAt), orphans, books: await compareBooks(store, crowd) };
       if (loss === 'killed') servers[place] = await fleet.launch();
     }

@@ -27,6 +27,16 @@ export function childEnvironment(settings: Environment): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(inherited), ...settings };
 }
 
+function keepSecrets(settings: Environment): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (!SECRET_SETTING.test(name)) continue;
+    testLogs.keepSecret(value);
+    if (!URL.canParse(value)) continue;
+    const { password } = new URL(value);
+    for (const form of [password, decodeURIComponent(password)]) testLogs.keepSecret(form);
+  }
+}
+
 export class ServerProcess {
   readonly dataDir: string;
   readonly exited: Promise<Exit>;
@@ -48,7 +58,7 @@ export class ServerProcess {
       UMPIRE_ENGINE_CACHE_DIR: GRAPH_CACHE,
       ...settings,
     });
-    for (const [name, value] of Object.entries(settings)) if (SECRET_SETTING.test(name)) testLogs.keepSecret(value);
+    keepSecrets(settings);
     const appendToLog = testLogs.openLog();
     const [file = '', ...args] = command;
     this.#child = spawn(file, args, {
