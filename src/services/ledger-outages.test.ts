@@ -80,6 +80,27 @@ describe('a store that fails', () => {
     expect(bench.clock.timerCount).toBe(0);
   });
 
+  it('is told of every open request before the server ends', async () => {
+    const goOn = Promise.withResolvers<void>();
+    bench.store.settleScript.push(async () => {
+      await goOn.promise;
+      return { type: 'settled', standing: STANDING };
+    });
+    const request = await bench.opened();
+    const done: string[] = [];
+    const stopped = bench.accounting.stop().then(() => done.push('stopped'));
+    const completed = request.complete(WORK).then(() => done.push('completed'));
+    goOn.resolve();
+    await Promise.all([stopped, completed]);
+    expect(done).toEqual(['completed', 'stopped']);
+  });
+
+  it('does not keep the server from ending', async () => {
+    await bench.opened();
+    await bench.settled(bench.accounting.stop());
+    expect(bench.clock.nowMs()).toBeGreaterThanOrEqual(1_003_000);
+  });
+
   it('never gives a reply paid for that is gone from its books', async () => {
     bench.store.settleScript.push({ type: 'missing' });
     await expect((await bench.opened()).complete(WORK)).rejects.toMatchObject({ code: 'store_unavailable' });

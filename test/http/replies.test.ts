@@ -180,7 +180,9 @@ describe('CORS', () => {
     const reply = await open.app.inject(preflight);
     expect([reply.statusCode, reply.headers['access-control-allow-origin']]).toEqual([204, allowed]);
     expect(reply.headers['access-control-allow-headers']).toContain('authorization');
-    expect((await open.post(PATH, {}, { origin })).headers['access-control-allow-origin']).toBe(allowed);
+    const { headers } = await open.post(PATH, {}, { origin });
+    expect(headers['access-control-allow-origin']).toBe(allowed);
+    expect(headers['access-control-expose-headers']).toContain('x-umpire-cost-usd');
     await open.app.close();
   });
 
