@@ -35,7 +35,12 @@ export class SqliteThread {
   /** @throws StorageError when the file cannot be used as a store */
   static async open(data: SqliteThreadData): Promise<SqliteThread> {
     // node:sqlite still announces itself as experimental on some of the Node versions we support.
-    const worker = new Worker(WORKER, { workerData: data, execArgv: ['--disable-warning=ExperimentalWarning'] });
+    const worker = new Worker(WORKER, {
+      workerData: data,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      // Rows and statements are small and live briefly.
+      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+    });
     const thread = new SqliteThread(worker);
     const reply = await new Promise<SqliteReply>((resolve, reject) => {
       worker.once('message', resolve);
