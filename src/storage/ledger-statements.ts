@@ -131,16 +131,16 @@ function selectAccountsLocked(tables: Tables) {
 
 function lockAccounts(tables: Tables, keyIds: readonly string[], endedReservations: readonly string[]) {
   const build = () => {
-    const ending = tables.selectFrom('reservations').select('key_id');
-    return selectAccountsLocked(tables).where((where) =>
-      where.or([
-        ...(keyIds.length === 0 ? [] : [where('key_id', 'in', keyIds)]),
-        ...(endedReservations.length === 0 ? [] : [where('key_id', 'in', ending.where('id', 'in', endedReservations))]),
-      ]),
-    );
+    const accounts = selectAccountsLocked(tables);
+    if (endedReservations.length === 0) return accounts.where('key_id', 'in', keyIds);
+    const ending = tables.selectFrom('reservations').select('key_id').where('id', 'in', endedReservations);
+    if (keyIds.length === 0) return accounts.where('key_id', 'in', ending);
+    // One list of both: with `or` between two PostgreSQL reads the whole table.
+    const named = sql<{ key_id: string }>`values ${sql.join(keyIds.map((keyId) => sql`(${keyId})`))}`;
+    return accounts.where('key_id', 'in', ending.unionAll(named));
   };
   const name = `lock accounts ${keyIds.length}`;
-  return compiled(tables, { name, parameters: [...keyIds, ...endedReservations], build });
+  return compiled(tables, { name, parameters: [...endedReservations, ...keyIds], build });
 }
 
 /**
