@@ -1,9 +1,12 @@
 // A budget is hard under concurrency: the short form. test/long/budget has the long one, on replicas too.
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { spendBudget } from './budget-run.ts';
 import { expectExactBudget } from './expect-exact-budget.ts';
 import { SqliteMoneyStore } from './money-store.ts';
+
+// Whole servers do real work here, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 240_000 });
 
 const EXPECTED = { decisions: 200, clients: 64 };
 

@@ -1,7 +1,7 @@
 // What remains of requests that a busy server refuses, and of those that are under way when it is told to stop: nothing
 // open, nothing paid in vain.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findPicoUsd } from '../../src/domain/money.ts';
 import { compareBooks } from './books.ts';
 import { ClientCrowd } from './client-crowd.ts';
@@ -9,6 +9,9 @@ import { ADMIN_KEY, Fleet, type FleetOptions } from './fleet.ts';
 import { issueKey } from './issue-key.ts';
 import { SqliteMoneyStore } from './money-store.ts';
 import { untilSettled } from './until-settled.ts';
+
+// Whole servers do real work here, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 240_000 });
 
 const BUDGET_PICO_USD = 10n ** 14n;
 

@@ -3,13 +3,16 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 import type { Answer } from './exchange.ts';
 import { expectClosed } from './expect-closed.ts';
 import { PostgresMoneyStore, SqliteMoneyStore } from './money-store.ts';
 import { failAndRepair, isServed } from './outage-run.ts';
+
+// Whole servers do real work here, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 240_000 });
 
 const isRefused = ({ status }: Answer): boolean => status === 503;
 

@@ -2,7 +2,7 @@
 // revokes is soon refused by all.
 
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import type { ReceivedRequest } from '../upstream/upstream-double.ts';
 import { spendBudget } from './budget-run.ts';
@@ -14,6 +14,9 @@ import { ADMIN_KEY, Fleet } from './fleet.ts';
 import { type IssuedKey, issueKey, type KeyTerms } from './issue-key.ts';
 import { PostgresMoneyStore } from './money-store.ts';
 import { loseReplicas } from './replica-loss.ts';
+
+// Whole servers do real work here, on machines that may be busy with other tests.
+vi.setConfig({ testTimeout: 240_000 });
 
 const REPLICAS = 3;
 const REVOKED_WITHIN_MS = 5000;
