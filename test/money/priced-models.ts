@@ -10,7 +10,7 @@ const FIXTURES = join(import.meta.dirname, '..', 'fixtures');
 export const DECISION_MODEL = 'tiny-decision';
 export const EMBEDDING_MODEL = 'tiny-embedding';
 /** Micro-dollars per million tokens: odd, so that a sum that forgets a row cannot be right by chance. */
-export const DECISION_PRICE = 37_813;
+const DECISION_PRICE = 37_813;
 const EMBEDDING_PRICE = 2_003;
 
 export class PricedModels {
