@@ -65,6 +65,11 @@ export class AdminServer {
     rmSync(this.#folder, { recursive: true });
   }
 
+  /** A second connection to the same store, as another process has it. */
+  async openAgain(): Promise<Stores> {
+    return await openSqliteStores({ dataDir: this.#folder, exclusive: false });
+  }
+
   async createCaller(wanted: Partial<NewApiKey> = {}): Promise<Caller> {
     const created = await this.keys.create({ name: 'test', models: null, expiresAtMs: null, ...wanted });
     return { ...created, headers: { authorization: `Bearer ${created.secret}` } };

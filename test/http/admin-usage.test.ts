@@ -139,6 +139,9 @@ describe('a usage report', () => {
     ['cursor=99999999999999999', 'cursor'],
     ['format=xml', 'format'],
     [`model=${'x'.repeat(257)}`, 'model'],
+    ['model=%00', 'model'],
+    ['key=key_1%0d%0a', 'key'],
+    ['endpoint=%1b', 'endpoint'],
     ['format=csv&cursor=1', 'cursor'],
     ['colour=red', null],
   ])('400: ?%s', async (query, param) => {

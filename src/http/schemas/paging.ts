@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import { queryNumber, queryText } from './strict-fields.ts';
 
-export const limitParameter = queryNumber('limit', { min: 1, max: 1000, byDefault: 100 }).describe('Items of a page.');
+export const limitParameter = queryNumber('limit', { min: 1, max: 1000, byDefault: 100 }).describe(
+  'Items of a page. Default: 100.',
+);
 
 export const cursorParameter = queryText('cursor')
   .max(200, badCursorMessage())

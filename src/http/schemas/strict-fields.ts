@@ -2,6 +2,7 @@
 // was sent.
 
 import { z } from 'zod';
+import { isPrintable } from '../../services/field-rules.ts';
 
 /** @param what `body`, `query`, or the field that holds the object */
 export function strictFields<Shape extends z.core.$ZodLooseShape>(what: string, shape: Shape) {
@@ -18,8 +19,11 @@ export function strictFields<Shape extends z.core.$ZodLooseShape>(what: string, 
 /** A parameter of the query, given once. */
 export const queryText = (name: string) => z.string(`The parameter '${name}' must be given once.`);
 
-/** Free text of a filter. */
-export const filterText = (name: string) => queryText(name).max(256, `The parameter '${name}' is too long.`);
+/** Free text of a filter. No model, key or endpoint has control characters, and PostgreSQL takes no NUL. */
+export const filterText = (name: string) =>
+  queryText(name)
+    .max(256, `The parameter '${name}' is too long.`)
+    .refine(isPrintable, `The parameter '${name}' has control characters.`);
 
 export interface NumberRules {
   readonly min: number;
