@@ -1,6 +1,7 @@
 // What every ledger must do: one row per accepted request, budgets and limits that hold, and sums that are those of the
 // rows whatever happens in between.
 
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Budget, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { KeyStanding, Stores } from '../../src/storage/stores.ts';
@@ -225,6 +226,54 @@ export function describeLedger(name: string, open: () => Promise<OpenedStores>):
       expect(await stores.usage.rollUp(NOW_MS - DAY_MS, 100)).toBe(2);
       expect(await rowsOf(stores)).toHaveLength(1);
       await expectSums();
+    });
+  });
+
+  describe(`accounts on ${name}`, () => {
+    it('are the sums of their rows and open requests, whatever two processes do at once around midnight', async () => {
+      const again = await opened.openAgain();
+      const midnightMs = Date.UTC(2026, 10, 22);
+      const budget = { amountPicoUsd: 40n * COST, reset: 'day' } as const;
+      const steps = fc.record({
+        key: fc.nat(2),
+        afterMs: fc.integer({ min: -20, max: 20 }),
+        ending: fc.constantFrom('settle' as const, 'release' as const, 'stay' as const),
+        share: fc.bigInt({ min: 0n, max: COST }),
+      });
+      let run = 0;
+      const check = async (wanted: readonly (typeof steps extends fc.Arbitrary<infer Step> ? Step : never)[]) => {
+        const keyIds = [0, 1, 2].map((key) => `key_${run}_${key}`);
+        const prefix = `run_${run++}`;
+        const open: { keyId: string; acceptedAtMs: number }[] = [];
+        await Promise.all(
+          wanted.map(async ({ key, afterMs, ending, share }, index) => {
+            const [keyId = '', id, acceptedAtMs] = [keyIds[key], `${prefix}_${index}`, midnightMs + afterMs];
+            const { ledger } = index % 2 === 0 ? stores : again;
+            const demand = { ...FREE, costPicoUsd: COST, budget };
+            const reserved = await ledger.reserve(reservation(id, { keyId, acceptedAtMs, demand }));
+            if (reserved.type !== 'reserved') return;
+            if (ending === 'settle')
+              expect(await ledger.settle(settlement(id, { costPicoUsd: share }))).toMatchObject({ type: 'settled' });
+            else if (ending === 'release') await ledger.release(id);
+            else open.push({ keyId, acceptedAtMs });
+          }),
+        );
+        const rows = await rowsOf(stores);
+        for (const keyId of keyIds)
+          for (const [nowMs, startMs] of [
+            [midnightMs - 1, midnightMs - DAY_MS],
+            [midnightMs, midnightMs],
+          ] as const) {
+            const stands = await stores.ledger.standing({ id: keyId, budget, limits: NO_LIMITS }, nowMs);
+            const since = (one: { keyId: string; acceptedAtMs: number }) =>
+              one.keyId === keyId && one.acceptedAtMs >= startMs;
+            const spent = rows.filter(since).reduce((sum, { costPicoUsd }) => sum + costPicoUsd, 0n);
+            expect(stands.spentPicoUsd).toBe(spent);
+            expect(stands.reservedPicoUsd).toBe(BigInt(open.filter(since).length) * COST);
+          }
+      };
+      await fc.assert(fc.asyncProperty(fc.array(steps, { minLength: 30, maxLength: 120 }), check), { numRuns: 8 });
+      await again.close();
     });
   });
 
