@@ -1,5 +1,5 @@
-// The HTTP layer over a real SQLite store in a folder of its own, with an administrator, a key for inference, and a
-// clock that tests move.
+// The HTTP layer over a real store (SQLite in a folder of its own, unless told otherwise), with callers of every kind and
+// a clock that tests move.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,12 @@ export interface Caller {
   readonly headers: Record<string, string>;
 }
 
+export interface AdminServerOptions {
+  readonly fixedSecret?: string;
+  /** Default: SQLite in a new folder. */
+  readonly open?: () => Promise<Stores>;
+}
+
 export class AdminServer {
   readonly server: TestServer;
   readonly stores: Stores;
@@ -43,9 +49,9 @@ export class AdminServer {
     this.#folder = parts.folder;
   }
 
-  static async start({ fixedSecret }: { readonly fixedSecret?: string } = {}): Promise<AdminServer> {
+  static async start({ fixedSecret, open }: AdminServerOptions = {}): Promise<AdminServer> {
     const folder = mkdtempSync(join(tmpdir(), 'umpire-admin-'));
-    const stores = await openSqliteStores({ dataDir: folder, exclusive: true });
+    const stores = await (open === undefined ? openSqliteStores({ dataDir: folder, exclusive: true }) : open());
     const clock = { nowMs: NOON_MS };
     const nowMs = (): number => clock.nowMs;
     const keys = new ApiKeyService({ store: stores.keys, fixedSecret, nowMs });
