@@ -203,6 +203,22 @@ describe('a client that leaves after one chunk', () => {
   );
 });
 
+describe('a client that leaves as the upstream says its last', () => {
+  it.each<[LeavingPolicy, object]>([
+    ['estimate', { end: 'client_left', usage: USAGE, isEstimated: false }],
+    ['drain', { end: 'client_left', usage: USAGE, isEstimated: false }],
+    ['free', { error: LEFT, partial: undefined }],
+  ])('is closed by the policy %s', async (policy, closing) => {
+    const upstream = upstreamThat(async (said) => {
+      if (said === 3) client.abort(LEFT);
+    }, policy);
+    const delivery = async (stream: ChatReplyStream) => await readAll(stream).catch(() => undefined);
+    await serviceOf(upstream).stream(ASK, { requester, keeper }, delivery);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject(closing);
+  });
+});
+
 describe('a server that stops', () => {
   /** Stands still in front of the third chunk until it is cut. */
   function stuck(policy: LeavingPolicy): { upstream: ChatUpstream; isStuck: Promise<void> } {

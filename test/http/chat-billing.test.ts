@@ -139,19 +139,34 @@ describe('a stream', () => {
     expect(text).toBe(`${sent}data: [DONE]\n\n`);
   });
 
-  it('waits for its first byte, not for its head', async () => {
-    const goOn = Promise.withResolvers<void>();
+  it('waits for its first byte, neither for its head nor for its end', async () => {
+    const begin = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
     const { ask, row } = await startBilledChat(async (response) => {
       startStream(response);
-      await goOn.promise;
+      await begin.promise;
+      response.write(event(HELLO_CHUNKS[0]));
+      await finish.promise;
       response.end(HELLO_CHUNKS.map(event).join('') + event('[DONE]'));
     });
+    const askMs = performance.now();
     const reply = await ask({ stream: true });
     const headMs = performance.now();
-    for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
-    const goOnMs = performance.now();
-    goOn.resolve();
-    await reply.text();
-    expect((await row()).waitMs).toBeGreaterThanOrEqual(Math.floor(goOnMs - headMs));
+    await manyTurns();
+    const beginMs = performance.now();
+    begin.resolve();
+    const reader = reply.body?.getReader();
+    await reader?.read();
+    const firstMs = performance.now();
+    while (performance.now() < firstMs + 5) await manyTurns();
+    finish.resolve();
+    while (!(await reader?.read())?.done);
+    const { waitMs } = await row();
+    expect(waitMs).toBeGreaterThanOrEqual(Math.floor(beginMs - headMs));
+    expect(waitMs).toBeLessThanOrEqual(Math.ceil(firstMs - askMs));
   });
 });
+
+async function manyTurns(): Promise<void> {
+  for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
