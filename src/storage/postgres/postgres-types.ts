@@ -5,7 +5,7 @@ import { type CustomTypesConfig, types } from 'pg';
 const INTEGER = /^-?\d+$/;
 
 /** A number where a number is exact, a bigint beyond: as the SQLite store has it. */
-export function parseInteger(text: string): number | bigint {
+function parseInteger(text: string): number | bigint {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
