@@ -7,12 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NO_LIMITS } from '../../src/domain/api-key.ts';
 import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
 import { SqliteConnection } from '../../src/storage/sqlite/sqlite-connection.ts';
 import { isUnavailable } from '../../src/storage/sqlite/sqlite-error.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
 import { NOW_MS, reservation, rowsOf } from './ledger-fixture.ts';
+
+/** Part of every Linux. */
+const LIMITER = 'prlimit';
 
 let parent: string;
 let dataDir: string;
@@ -40,7 +45,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 /** A process that works on the folder as a server does. */
 function startChild(command: string, args: readonly string[]) {
-  const script = join(import.meta.dirname, 'sqlite-child.ts');
+  const script = fileURLToPath(new URL('./sqlite-child.ts', import.meta.url));
   const child = spawn(command, [...args, script, dataDir], { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -95,6 +100,30 @@ describe('the SQLite file', () => {
     const database = new DatabaseSync(file());
     expect(database.prepare('SELECT version FROM schema_migrations').all()).toEqual([{ version: 1 }, { version: 2 }]);
     database.close();
+  });
+
+  it('of the first schema is brought up to date, and its keys work on', async () => {
+    mkdirSync(dataDir, { recursive: true });
+    const database = new DatabaseSync(file());
+    database.exec(`CREATE TABLE schema_migrations (version integer primary key, applied_at_ms bigint not null);
+      INSERT INTO schema_migrations VALUES (1, 0);
+      CREATE TABLE api_keys (id text primary key, name text not null, visible_prefix text not null,
+        secret_hash text not null unique, models text, scopes text not null, created_at_ms bigint not null,
+        expires_at_ms bigint, revoked_at_ms bigint);
+      INSERT INTO api_keys VALUES ('key_1', 'old', 'ump_1234', 'abcd', '["kev"]', '["inference"]', 5, 70, 60);
+      INSERT INTO api_keys VALUES ('key_2', 'new', 'ump_5678', 'ef01', NULL, '["admin"]', 6, NULL, NULL);`);
+    database.close();
+    const stores = await open();
+    const secret = { hash: 'abcd', visiblePrefix: 'ump_1234', createdAtMs: 5, expiresAtMs: null };
+    const { key, ...found } = (await stores.keys.findByHash('abcd')) ?? {};
+    expect(found).toEqual({ secret });
+    expect(key).toEqual({
+      ...{ id: 'key_1', name: 'old', visiblePrefix: 'ump_1234', models: ['kev'], scopes: ['inference'] },
+      ...{ budget: null, limits: NO_LIMITS, createdAtMs: 5, createdBy: 'server', expiresAtMs: 70 },
+      ...{ disabledAtMs: null, revokedAtMs: 60, lastUsedAtMs: null },
+    });
+    expect((await stores.keys.list()).map(({ id }) => id)).toEqual(['key_1', 'key_2']);
+    await stores.close();
   });
 
   it('keeps integers that a number cannot hold', () => {
@@ -158,7 +187,7 @@ describe('a full disk', () => {
   it.runIf(process.platform === 'linux')(
     'refuses writes, keeps what was committed, and is over by itself',
     async () => {
-      const { child, line, say } = startChild('prlimit', [
+      const { child, line, say } = startChild(LIMITER, [
         '--fsize=1000000:unlimited',
         process.execPath,
         '--disable-warning=ExperimentalWarning',
@@ -172,7 +201,7 @@ describe('a full disk', () => {
       say('read');
       const rows = Number(await line());
       expect(rows).toBeGreaterThan(0);
-      execFileSync('prlimit', [`--pid=${child.pid}`, '--fsize=unlimited:unlimited']);
+      execFileSync(LIMITER, [`--pid=${child.pid}`, '--fsize=unlimited:unlimited']);
       say('write');
       expect(await line()).toBe('written');
       say('read');
