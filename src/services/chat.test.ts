@@ -261,6 +261,14 @@ describe('a server that stops', () => {
     expect(told).toEqual([{ error: LEFT, partial: undefined }]);
   });
 
+  it('asks no upstream any more once it was cut', async () => {
+    const service = serviceOf(upstreamThat());
+    service.cut();
+    const call = service.stream(ASK, { requester, keeper }, readAll);
+    await expect(call).rejects.toMatchObject({ code: 'internal_error' });
+    expect(told).toHaveLength(1);
+  });
+
   it('fails the calls of clients that are there, at no cost', async () => {
     const { upstream, isStuck } = stuck('estimate');
     const service = serviceOf(upstream);

@@ -28,6 +28,7 @@ export class ChatService {
   /** Calls that are not at their end, those whose client has left included. */
   readonly #calls = new Set<Promise<unknown>>();
   readonly #exchanges = new Set<ChatExchange>();
+  #isCut = false;
 
   constructor(upstreams: readonly ChatUpstream[], catalog: Catalog, accounting: Accounting) {
     this.#catalog = catalog;
@@ -81,8 +82,9 @@ export class ChatService {
     await Promise.allSettled(this.#calls);
   }
 
-  /** Ends what the upstreams still do; `close` then waits for no more than the rows. */
+  /** Ends what the upstreams still do, and are still asked to; `close` then waits for no more than the rows. */
   cut(): void {
+    this.#isCut = true;
     for (const exchange of this.#exchanges) exchange.stop();
   }
 
@@ -110,7 +112,9 @@ export class ChatService {
     if (opened.type === 'replayed') return opened;
     const { exchange } = opened;
     this.#exchanges.add(exchange);
+    if (this.#isCut) exchange.stop();
     try {
+      exchange.signal.throwIfAborted();
       requester.signal.throwIfAborted();
       return await work(opened);
     } catch (error) {
