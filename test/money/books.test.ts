@@ -36,7 +36,7 @@ describe('the books', () => {
   it('agree', async () => {
     const { faults, ...sums } = await compareBooks(storeOf([ROW]), { answers: [answerTo()], cut: [] });
     expect(faults).toEqual([]);
-    expect(sums).toEqual({ rows: 1, crashedRows: 0, answeredPicoUsd: 500n, ledgerPicoUsd: 500n });
+    expect(sums).toEqual({ rows: 1, crashedRows: 0, answeredPicoUsd: 500n, cutPicoUsd: 0n, ledgerPicoUsd: 500n });
   });
 
   const retried = [answerTo({ idempotencyKey: 'i' }), answerTo({ requestId: 'r2', idempotencyKey: 'i' })];

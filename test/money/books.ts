@@ -15,6 +15,8 @@ export interface BooksReport {
   readonly crashedRows: number;
   /** Of answered requests. */
   readonly answeredPicoUsd: bigint;
+  /** Of requests that were cut off or left alone after there was something to pay for. */
+  readonly cutPicoUsd: bigint;
   /** Of all rows. */
   readonly ledgerPicoUsd: bigint;
 }
@@ -53,8 +55,13 @@ export async function compareBooks(store: MoneyStore, books: ClientBooks): Promi
     rows: entries.length,
     crashedRows: entries.filter(({ end }) => end === 'crashed').length,
     answeredPicoUsd: sumOf(answered.map(({ costPicoUsd, isReplay }) => (isReplay ? 0n : (costPicoUsd ?? 0n)))),
-    ledgerPicoUsd: sumOf(entries.map(({ costPicoUsd }) => costPicoUsd)),
+    cutPicoUsd: sumOf(books.cut.flatMap(({ requestId }) => costsOf(byRequest.get(requestId) ?? []))),
+    ledgerPicoUsd: sumOf(costsOf(entries)),
   };
+}
+
+function costsOf(entries: readonly LedgerEntry[]): bigint[] {
+  return entries.map(({ costPicoUsd }) => costPicoUsd);
 }
 
 function toEntry(row: Row): LedgerEntry {

@@ -106,7 +106,7 @@ export function describeRound({ kill, answered, cut, openAtKill, recoveryMs, ret
   return [
     `kill ${kill}: ${answered} answered, ${cut} cut off, ${openAtKill.length} open (closed as crashed after ${Math.round(recoveryMs)} ms)`,
     `${retries.replayed} retries replayed, ${retries.ran} run`,
-    `${books.rows} rows (${books.crashedRows} crashed), answered $${formatUsd(books.answeredPicoUsd)} of $${formatUsd(books.ledgerPicoUsd)}`,
+    `${books.rows} rows (${books.crashedRows} crashed), answered $${formatUsd(books.answeredPicoUsd)} + cut $${formatUsd(books.cutPicoUsd)} of $${formatUsd(books.ledgerPicoUsd)}`,
     `${books.faults.length} faults`,
   ].join('; ');
 }

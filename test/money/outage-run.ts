@@ -33,6 +33,8 @@ export interface Outage {
 
 const CLIENTS = 3;
 const ANSWERS_PER_PHASE = 30;
+/** Each may take as long as the store is waited for. */
+const REFUSALS = 15;
 
 /** The server is never restarted. */
 export async function failAndRepair({
@@ -53,7 +55,7 @@ export async function failAndRepair({
     await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
     const failedAt = crowd.answers.length;
     await fail(server);
-    await crowd.until((answers) => answers.filter(isAffected).length >= ANSWERS_PER_PHASE);
+    await crowd.until((answers) => answers.filter(isAffected).length >= REFUSALS);
     const repairedAt = crowd.answers.length;
     const repairedMs = performance.now();
     await repair(server);

@@ -32,6 +32,21 @@ describe('PostgreSQL', () => {
     expectClosed(outage);
   });
 
+  it('there, but hanging, and going on with what it had not answered', async () => {
+    const store = await PostgresMoneyStore.create(postgres);
+    const settings = { UMPIRE_DATABASE_STATEMENT_TIMEOUT_MS: '700', UMPIRE_LEDGER_SETTLE_TIMEOUT_MS: '1000' };
+    const hanging: number[] = [];
+    const fail = async (): Promise<void> => {
+      const others = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+      hanging.push(...(await store.query(others)).map(({ pid }) => Number(pid)));
+      for (const pid of hanging) process.kill(pid, 'SIGSTOP');
+    };
+    const repair = async (): Promise<void> => {
+      for (const pid of hanging) process.kill(pid, 'SIGCONT');
+    };
+    expectClosed(await failAndRepair({ store, settings, fail, repair, isAffected: isRefused }));
+  });
+
   it('gone, and the configuration lets known keys work', async () => {
     const store = await PostgresMoneyStore.create(postgres);
     const settings = { UMPIRE_LEDGER_WHEN_STORE_FAILS: 'serve' };
