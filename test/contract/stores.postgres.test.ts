@@ -1,10 +1,14 @@
 // The suite of stores over a real PostgreSQL, and what only a server beyond a network can get wrong: several who start at
 // once, connections that break, a server that goes and comes back.
 
+import { Kysely } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../../src/domain/api-key.ts';
 import { ApiKeyService } from '../../src/services/api-keys.ts';
 import { openPostgresStores, type PostgresOptions } from '../../src/storage/postgres/open-postgres-stores.ts';
+import { PostgresPoolDialect } from '../../src/storage/postgres/postgres-dialect.ts';
+import { createPool } from '../../src/storage/postgres/postgres-pool.ts';
+import type { Database } from '../../src/storage/schema.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
 import { type Reservation, type Settlement, type Stores, StoreUnavailableError } from '../../src/storage/stores.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
@@ -187,6 +191,26 @@ describe('a store on PostgreSQL', () => {
     });
     await serveOne(stores, 'c');
     expect(await server.query(url, 'select in_flight from accounts')).toEqual([{ in_flight: '0' }]);
+  });
+
+  it('is not held up for long by a process that hangs in the middle of a transaction', async () => {
+    await serveOne(stores, 'a');
+    const pool = createPool({ url, maxConnections: 1, connectTimeoutMs: 5000 });
+    const other = new Kysely<Database>({ dialect: new PostgresPoolDialect({ pool, statementTimeoutMs: 2000 }) });
+    const locked = Promise.withResolvers<void>();
+    const woken = Promise.withResolvers<void>();
+    const hanging = other.transaction().execute(async (tables) => {
+      await tables.selectFrom('accounts').selectAll().forUpdate().execute();
+      locked.resolve();
+      await woken.promise;
+      await tables.updateTable('accounts').set({ spent_pico_usd: '0' }).execute();
+    });
+    await locked.promise;
+    await serveOne(stores, 'b');
+    woken.resolve();
+    await expect(hanging).rejects.toThrow(StoreUnavailableError);
+    expect(await server.query(url, 'select spent_pico_usd from accounts')).toEqual([{ spent_pico_usd: '2000000' }]);
+    await pool.end();
   });
 
   it('works on when all its idle connections were cut', async () => {

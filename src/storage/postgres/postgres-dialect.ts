@@ -97,15 +97,14 @@ class PostgresConnection implements PipelinedConnection {
   }
 
   /**
-   * Does not wait: the first statement travels with it, which saves a round trip. The settings end with the transaction:
-   * a server that has lost us must not hold its locks for longer than we would wait.
+   * Does not wait: the first statement travels with it, which saves a round trip. The settings end with the transaction.
+   * The locks of a process that hangs or is cut off are given up while those who wait for them still wait.
    */
   begin(): void {
-    const limit = this.#statementTimeoutMs;
-    const text =
-      'begin isolation level read committed; ' +
-      `set local statement_timeout = ${limit}; set local idle_in_transaction_session_timeout = ${limit}`;
-    this.#sendUnwatched({ text });
+    const limitMs = this.#statementTimeoutMs;
+    const settings = { statement_timeout: limitMs, idle_in_transaction_session_timeout: Math.ceil(limitMs / 2) };
+    const texts = Object.entries(settings).map(([name, value]) => `set local ${name} = ${value}`);
+    this.#sendUnwatched({ text: ['begin isolation level read committed', ...texts].join('; ') });
   }
 
   sendAlong({ sql, parameters }: CompiledQuery): void {
