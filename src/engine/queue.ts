@@ -2,7 +2,10 @@
 // least of the workers' time. Pure: knows neither clock nor workers. A call is one entry with one or more parts, which
 // are handed out one by one.
 
-/** `counting`: tokens only, a matter of milliseconds that a caller's admission waits for; `continuation`: the rest of a decision of which the first part is done. */
+/**
+ * `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for; `continuation`: the rest
+ * of a decision of which the first part is done.
+ */
 export type QueueClass = 'counting' | 'continuation' | 'decision' | 'embedding';
 
 export interface QueueEntry {

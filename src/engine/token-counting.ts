@@ -1,5 +1,5 @@
 // Tokens of a job before it runs: short texts are counted at once on this thread, long ones by a worker ahead of its
-// other work. Both give the number that the job's reply bills.
+// other work, those too long for almost any model when it is their turn. All give the number that the job's reply bills.
 
 import type { ModelFolder } from '../runtime/manifest.ts';
 import type { CountTask } from '../runtime/messages.ts';
@@ -7,6 +7,7 @@ import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { splitEmbedInputs } from './embed-parts.ts';
 import type { Caller, DecideJob, EmbedJob } from './engine.ts';
+import type { QueueClass } from './queue.ts';
 import { sizeOfDecision } from './work-size.ts';
 
 /**
@@ -14,6 +15,11 @@ import { sizeOfDecision } from './work-size.ts';
  * was found (random letters in long words, on a busy machine).
  */
 const LONGEST_HERE_CHARACTERS = 4096;
+/**
+ * What goes ahead of other work: a document that fills the context of `kev`, less than 10 ms of a worker. Were there no
+ * end to it, one key's megabytes would keep all others waiting.
+ */
+const LONGEST_AHEAD_CHARACTERS = 49_152;
 /** One part of a long embedding call: about 20 ms of a worker. */
 const PART_CHARACTERS = 131_072;
 const MS_PER_CHARACTER = 0.0002;
@@ -44,24 +50,27 @@ export class TokenCounting {
   async countDecision(job: DecideJob, caller: Caller): Promise<number> {
     const { stateCharacters, questionCharacters } = sizeOfDecision(job);
     const task: CountTask = { kind: 'count-decision', ...job };
-    return this.count([{ task, characters: stateCharacters + questionCharacters }], caller);
+    return this.count([{ task, characters: stateCharacters + questionCharacters }], caller, 'decision');
   }
 
   async countEmbedding({ modelId, inputs }: EmbedJob, caller: Caller): Promise<number> {
     const parts = splitEmbedInputs(inputs, PART_CHARACTERS).map(({ inputs: part, characters }): CountPart => {
       return { task: { kind: 'count-embedding', modelId, inputs: part }, characters };
     });
-    return this.count(parts, caller);
+    return this.count(parts, caller, 'embedding');
   }
 
-  private async count(parts: readonly CountPart[], caller: Caller): Promise<number> {
+  /** @param itsTurn class of the job itself */
+  private async count(parts: readonly CountPart[], caller: Caller, itsTurn: QueueClass): Promise<number> {
     const [first, ...more] = parts;
     const counter = first === undefined ? undefined : this.counters.get(first.task.modelId);
     if (first !== undefined && counter !== undefined && more.length === 0) {
       if (first.characters <= LONGEST_HERE_CHARACTERS) return counter.count(first.task);
     }
     const callParts = parts.map(({ task, characters }) => ({ task, costMs: characters * MS_PER_CHARACTER }));
-    const result = await this.dispatcher.submit(callParts, { ...caller, queueClass: 'counting' });
+    const characters = parts.reduce((sum, part) => sum + part.characters, 0);
+    const queueClass = characters <= LONGEST_AHEAD_CHARACTERS ? 'counting' : itsTurn;
+    const result = await this.dispatcher.submit(callParts, { ...caller, queueClass });
     return result.parts.reduce((sum, { reply }) => sum + reply.inputTokens, 0);
   }
 }

@@ -17,7 +17,7 @@ export interface UnsettledOptions {
 
 export class Unsettled {
   readonly #options: UnsettledOptions;
-  #waiting: Telling[] = [];
+  readonly #waiting = new Set<Telling>();
   #delayMs = FIRST_DELAY_MS;
   #cancelTimer: (() => void) | undefined;
   #round: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export class Unsettled {
   }
 
   add(telling: Telling): void {
-    this.#waiting.push(telling);
+    this.#waiting.add(telling);
     this.#schedule();
   }
 
@@ -35,7 +35,7 @@ export class Unsettled {
   async stop(): Promise<void> {
     this.#cancelTimer?.();
     await this.#round;
-    if (this.#waiting.length > 0) await this.#tellAll();
+    if (this.#waiting.size > 0) await this.#tellAll();
     this.#cancelTimer?.();
   }
 
@@ -45,7 +45,7 @@ export class Unsettled {
       this.#cancelTimer = undefined;
       this.#round = this.#tellAll().finally(() => {
         this.#round = undefined;
-        if (this.#waiting.length > 0) this.#schedule();
+        if (this.#waiting.size > 0) this.#schedule();
       });
     });
   }
@@ -66,7 +66,7 @@ export class Unsettled {
       if (error instanceof StoreUnavailableError) return false;
       this.#options.onFault(error);
     }
-    this.#waiting = this.#waiting.filter((other) => other !== telling);
+    this.#waiting.delete(telling);
     return true;
   }
 }

@@ -61,6 +61,21 @@ describe('counting tokens', () => {
     expect(pool.started.map(({ task }) => task.kind)).toEqual(['decide']);
   });
 
+  it('lets nothing wait for a text of megabytes', async () => {
+    const { counting, pool } = await setUp(() => 0);
+    const count = (keyId: string, characters: number) =>
+      counting.countDecision(decision('x'.repeat(characters)), { ...caller, keyId });
+    const counted = [count('a', 5000), count('a', 1_000_000), count('b', 5000)];
+    const running = () => pool.started.map(({ task }) => ('state' in task ? task.state.length : 0));
+    const order: number[][] = [];
+    for (let inputTokens = 0; inputTokens < 3; inputTokens++) {
+      order.push(running());
+      await pool.finish({ inputTokens });
+    }
+    expect(order).toEqual([[5000], [5000], [1_000_000]]);
+    expect(await Promise.all(counted)).toEqual([0, 2, 1]);
+  });
+
   it('leaves everything to workers where this thread has no tokenizer', async () => {
     const { counting, pool } = await setUp();
     const counted = counting.countDecision(decision('short'), caller);
