@@ -2,7 +2,7 @@
 
 import type { ApiKey, Budget } from '../domain/api-key.ts';
 import { formatUsd } from '../domain/money.ts';
-import { keyStateOf } from '../services/api-keys.ts';
+import { keyStateOf } from '../services/key-state.ts';
 import type { KeyStanding } from '../services/usage.ts';
 import { toDay, toTime } from './times.ts';
 

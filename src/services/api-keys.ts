@@ -6,16 +6,16 @@ import { type ApiKey, type KeyLimits, type KeyScope, NO_LIMITS } from '../domain
 import { AppError } from '../domain/errors.ts';
 import type { AuditRecord, KeyChange, KeySecret, KeyStore } from '../storage/stores.ts';
 import { isOnTheMachine, SERVER } from './actor.ts';
+import { createFixedKey } from './fixed-key.ts';
 import { describeChange, describeKey } from './key-audit.ts';
 import { type FoundKey, KeyCache } from './key-cache.ts';
 import { checkKeyFields, checkOverlap, type KeyFields } from './key-rules.ts';
 import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePrefixOf } from './key-secret.ts';
+import { isOver, type KeyState, keyStateOf } from './key-state.ts';
 
 const DEFAULT_OVERLAP_MS = 86_400_000;
 const ID_LENGTH = 16;
 const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
-/** The key of the configuration. */
-const FIXED_KEY_ID = 'key_configured';
 /** The same in every process: of several that start on an empty store, only one can insert it. */
 const FIRST_KEY_ID = 'key_initial';
 const PAGE_KEYS = 1000;
@@ -71,7 +71,7 @@ export class ApiKeyService {
   constructor({ store, fixedSecret, servesStale = false, nowMs = Date.now }: ApiKeyServiceOptions) {
     this.#store = store;
     this.#nowMs = nowMs;
-    this.#fixed = fixedSecret === undefined ? undefined : fixedKey(fixedSecret, nowMs());
+    this.#fixed = fixedSecret === undefined ? undefined : createFixedKey(fixedSecret, nowMs());
     this.#cache = new KeyCache({ lookUp: (hash) => store.findByHash(hash), nowMs, servesStale });
   }
 
@@ -274,44 +274,12 @@ export class ApiKeyService {
   }
 }
 
-function fixedKey(secretText: string, nowMs: number): FoundKey {
-  const visiblePrefix = visiblePrefixOf(secretText);
-  const key: ApiKey = {
-    id: FIXED_KEY_ID,
-    name: 'from the configuration',
-    visiblePrefix,
-    models: null,
-    scopes: ['inference', 'admin'],
-    budget: null,
-    limits: NO_LIMITS,
-    createdAtMs: nowMs,
-    createdBy: SERVER,
-    expiresAtMs: null,
-    disabledAtMs: null,
-    revokedAtMs: null,
-    lastUsedAtMs: null,
-  };
-  return { key, secret: { hash: hashSecret(secretText), visiblePrefix, createdAtMs: nowMs, expiresAtMs: null } };
-}
-
 function mergeLimits(current: KeyLimits, wanted: Partial<KeyLimits>): KeyLimits {
   return { ...current, ...wanted };
 }
 
 export function isKeyId(text: string): boolean {
   return KEY_ID.test(text);
-}
-
-export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
-
-export function keyStateOf(key: ApiKey, nowMs: number): KeyState {
-  if (key.revokedAtMs !== null) return 'revoked';
-  if (isOver(key.expiresAtMs, nowMs)) return 'expired';
-  return key.disabledAtMs === null ? 'active' : 'disabled';
-}
-
-function isOver(endsAtMs: number | null, nowMs: number): boolean {
-  return endsAtMs !== null && endsAtMs <= nowMs;
 }
 
 // Hashes rather than secrets are compared: equal lengths, and nothing about the secret shows in the time it takes.

@@ -4,7 +4,8 @@
 import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { formatUsd } from '../../domain/money.ts';
-import type { KeyPatch, KeyState, NewApiKey } from '../../services/api-keys.ts';
+import type { KeyPatch, NewApiKey } from '../../services/api-keys.ts';
+import type { KeyState } from '../../services/key-state.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { usdField, usdReply } from './money-field.ts';
 import { listOf } from './paging.ts';
