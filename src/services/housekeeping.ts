@@ -23,8 +23,8 @@ export interface HousekeepingOptions {
 const DAY_MS = 86_400_000;
 const PURGE_INTERVAL_MS = 60_000;
 const ROLL_UP_INTERVAL_MS = 3_600_000;
-/** Rows per transaction: requests wait for as long as one takes. */
-const ROLL_UP_ROWS = 1000;
+/** Rows per transaction: requests wait for as long as one takes, some milliseconds. */
+const ROLL_UP_ROWS = 200;
 /** Two signs of life may get lost before a server is taken for dead. */
 const BEATS_PER_TIMEOUT = 3;
 
