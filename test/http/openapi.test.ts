@@ -101,6 +101,23 @@ describe('/openapi.json', () => {
     });
   });
 
+  it('tells of costs, limits and retries on every route that runs a model, and only there', () => {
+    for (const { operation } of operations()) {
+      const runsModel =
+        operation.tags?.includes('Inference') === true && operation['x-error-codes'].includes('overloaded');
+      const headersOf = (status: string) =>
+        Object.keys((operation.responses?.[status] as OpenAPIV3_1.ResponseObject | undefined)?.headers ?? {});
+      expect(headersOf('200').includes('x-umpire-cost-usd')).toBe(runsModel);
+      expect(headersOf('402').includes('x-umpire-budget-remaining-usd')).toBe(runsModel);
+      const parameters = (operation.parameters ?? []) as OpenAPIV3_1.ParameterObject[];
+      expect(parameters.some(({ name }) => name === 'Idempotency-Key')).toBe(runsModel);
+      if (!runsModel) continue;
+      expect(headersOf('429')).toEqual(expect.arrayContaining(['retry-after-ms', 'x-ratelimit-reset-requests']));
+      expect(headersOf('409')).toContain('retry-after');
+      expect(headersOf('503')).toContain('retry-after-ms');
+    }
+  });
+
   it('gives examples that the server takes', async () => {
     const examples = operations().flatMap(({ path, method, operation }) => {
       const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
