@@ -14,6 +14,7 @@ export const API_KEY = 'bench-key-of-fixed-text';
 const ROOT = resolve(import.meta.dirname, '..');
 const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 60_000;
+const MAX_LOG_TAIL = 2000;
 
 const SERVE = ['src/launch.js', 'serve'];
 
@@ -108,9 +109,8 @@ export class ServerProcess {
       await waitUntilReady(child, origin);
     } catch (error) {
       child.kill('SIGKILL');
-      throw new Error(`The server did not become ready; its log is ${join(dataDir, 'bench-server.log')}`, {
-        cause: error,
-      });
+      const told = readFileSync(join(dataDir, 'bench-server.log'), 'utf8').slice(-MAX_LOG_TAIL);
+      throw new Error(`The server did not become ready. The end of its log:\n${told}`, { cause: error });
     }
     return new ServerProcess(child, origin, performance.now() - startedMs);
   }
