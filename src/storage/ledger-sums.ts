@@ -5,7 +5,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from './schema.ts';
 import type { UsageDimension, UsageFilter } from './stores.ts';
 
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A cost is summed in two parts, so that no sum passes 64 bits: SQLite has nothing wider. */
 export const PICO_USD_PER_MILLI_USD = 1_000_000_000n;

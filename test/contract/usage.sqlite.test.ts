@@ -15,7 +15,9 @@ describeUsage('SQLite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-usage-'));
   const file = join(folder, 'umpire.sqlite');
   writeFileSync(file, '');
-  const database = new Kysely<Database>({ dialect: new NodeSqliteDialect(new SqliteConnection(file, { busyTimeoutMs: 5000 })) });
+  const database = new Kysely<Database>({
+    dialect: new NodeSqliteDialect(new SqliteConnection(file, { busyTimeoutMs: 5000 })),
+  });
   await migrate(database, 0);
   return {
     database,

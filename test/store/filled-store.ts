@@ -7,7 +7,7 @@ import { costPicoUsd } from '../../src/domain/money.ts';
 import type { AuditRecord, Reservation, Stores } from '../../src/storage/stores.ts';
 import { claim, FREE, HOSTILE, NOW_MS, outcome, reservation } from '../contract/ledger-fixture.ts';
 
-export const KEY: ApiKey = {
+const KEY: ApiKey = {
   id: 'key_1',
   name: HOSTILE,
   visiblePrefix: 'ump_Ab3d',
