@@ -131,7 +131,7 @@ export class LedgerAccounting implements Accounting {
       limits: key.limits,
     };
     return {
-      id: randomUUID(),
+      id: timeOrderedId(acceptedAtMs),
       requestId,
       keyId: key.id,
       modelId: model.id,
@@ -172,4 +172,10 @@ export class LedgerAccounting implements Accounting {
     if (this.#options.whenStoreFails === 'refuse') throw storeUnavailable(error);
     return { type: 'opened', request: new UnbilledRequest(request.model.price, this.#options.metrics) };
   }
+}
+
+/** A UUID of version 7: rows that come together lie together, so that indexes grow at their end. */
+function timeOrderedId(nowMs: number): string {
+  const time = nowMs.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
