@@ -20,6 +20,11 @@ export function formatAccounting(report: AccountingReport): string {
     ['  p99', decision.off.p99Ms, 'ms', ''],
     ...STORES.flatMap((store) => listAdded(report, store)),
     ...STORES.flatMap((store) => listThroughput(report, store)),
+    ['request without a model, 1 client, all of it off: p50', stack.off.alone.p50Ms, 'ms', ''],
+    ...STORES.flatMap((store): Cell[][] => [
+      [`  added on ${NAMES[store]} at p50`, stack[store].alone.p50Ms - stack.off.alone.p50Ms, 'ms', ''],
+      [`  added on ${NAMES[store]} at p99`, stack[store].alone.p99Ms - stack.off.alone.p99Ms, 'ms', ''],
+    ]),
     [
       `requests without a model, ${stack.off.concurrency} clients: all of it off`,
       stack.off.requestsPerSecond,

@@ -27,7 +27,10 @@ export interface AddedTime {
   readonly p99Ms: number;
 }
 
-export interface StackThroughput {
+export interface StackFigures {
+  /** One client, in turns with the other sides. */
+  readonly alone: LatencySummary;
+  /** Clients of the figures below. */
   readonly concurrency: number;
   readonly requestsPerSecond: number;
   readonly latency: LatencySummary;
@@ -41,7 +44,7 @@ export interface AccountingReport {
   /** Requests reserved and settled through the store's interface. */
   readonly ledger: Readonly<Record<StoreName, LedgerRows>>;
   /** Decisions through HTTP, services, accounting and store, with an engine that answers at once. */
-  readonly stack: Readonly<Record<Side, StackThroughput>>;
+  readonly stack: Readonly<Record<Side, StackFigures>>;
 }
 
 /** What a side is started with. */
@@ -51,6 +54,7 @@ interface Place {
 }
 
 type Places = Readonly<Record<Side, Place>>;
+type Clients = Readonly<Record<Side, BenchClient>>;
 
 const SIDES: readonly Side[] = ['off', ...STORES];
 const SIZE: DecisionSize = { stateTokens: 128, questions: 1, kind: 'choice' };
@@ -118,19 +122,22 @@ async function measureDecisions(places: Places, isQuick: boolean): Promise<Accou
   return await withClients(
     { off: ['bench/unmetered-server.ts'], sqlite: ['src/launch.js', 'serve'], postgres: ['src/launch.js', 'serve'] },
     places,
-    async (clients) => {
-      for (const side of SIDES) await timeDecisions(clients[side], SIZE, WARM_UP);
-      const samplesMs: Record<Side, number[]> = { off: [], sqlite: [], postgres: [] };
-      for (let round = 0; round < rounds; round++) {
-        // Nobody always comes first, nor always after the same one.
-        const order = SIDES.map((_, turn) => SIDES[(turn + round) % SIDES.length] ?? 'off');
-        for (const side of round % 2 === 0 ? order : order.toReversed()) {
-          samplesMs[side].push(...(await timeDecisions(clients[side], SIZE, samplesPerRound)));
-        }
-      }
-      return perSide((side) => summariseLatencies(samplesMs[side]));
-    },
+    (clients) => timeInTurns(clients, rounds, samplesPerRound),
   );
+}
+
+/** One request at a time, and one server at a time. */
+async function timeInTurns(clients: Clients, rounds: number, samplesPerRound: number) {
+  for (const side of SIDES) await timeDecisions(clients[side], SIZE, WARM_UP);
+  const samplesMs: Record<Side, number[]> = { off: [], sqlite: [], postgres: [] };
+  for (let round = 0; round < rounds; round++) {
+    // Nobody always comes first, nor always after the same one.
+    const order = SIDES.map((_, turn) => SIDES[(turn + round) % SIDES.length] ?? 'off');
+    for (const side of round % 2 === 0 ? order : order.toReversed()) {
+      samplesMs[side].push(...(await timeDecisions(clients[side], SIZE, samplesPerRound)));
+    }
+  }
+  return perSide((side) => summariseLatencies(samplesMs[side]));
 }
 
 async function measureLedgers(places: Places, isQuick: boolean): Promise<AccountingReport['ledger']> {
@@ -155,10 +162,11 @@ async function measureStacks(places: Places, isQuick: boolean): Promise<Accounti
     { off: [...metered, 'unmetered'], sqlite: metered, postgres: metered },
     places,
     async (clients) => {
-      const durationMs = isQuick ? 2000 : 10_000;
+      const [rounds, samplesPerRound, durationMs] = isQuick ? [5, 50, 2000] : [60, 50, 10_000];
+      const alone = await timeInTurns(clients, rounds, samplesPerRound);
       const makeBody = (): string => JSON.stringify(makeDecision(SIZE));
       const mix: Mix = { name: 'decide 128 × 1', path: '/ai/v1/systemone', makeBody };
-      const results = new Map<Side, StackThroughput>();
+      const results = new Map<Side, StackFigures>();
       for (const side of SIDES) {
         const limits = { concurrency: STACK_CONCURRENCY, durationMs, minSamples: 100, maxDurationMs: 10 * durationMs };
         const { requestsPerSecond, latency, errors, refused } = await runClosedLoop({
@@ -166,7 +174,14 @@ async function measureStacks(places: Places, isQuick: boolean): Promise<Accounti
           mix,
           ...limits,
         });
-        results.set(side, { concurrency: STACK_CONCURRENCY, requestsPerSecond, latency, errors: errors + refused });
+        const failed = errors + refused;
+        results.set(side, {
+          alone: alone[side],
+          concurrency: STACK_CONCURRENCY,
+          requestsPerSecond,
+          latency,
+          errors: failed,
+        });
       }
       return perSide((side) => {
         const result = results.get(side);
@@ -185,7 +200,7 @@ function perSide<T>(make: (side: Side) => T): Record<Side, T> {
 async function withClients<T>(
   entries: Readonly<Record<Side, readonly string[]>>,
   places: Places,
-  use: (clients: Readonly<Record<Side, BenchClient>>) => Promise<T>,
+  use: (clients: Clients) => Promise<T>,
 ): Promise<T> {
   const servers: ServerProcess[] = [];
   const clients: BenchClient[] = [];
