@@ -3,6 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_KEY } from '../money/fleet.ts';
+import { type MoneyStore, PostgresMoneyStore, SqliteMoneyStore } from '../money/money-store.ts';
+import { PostgresServer } from '../postgres/postgres-server.ts';
 import { type AdminOperation, bodiesWith, listAdminOperations } from './admin-operations.ts';
 import { GuardedServer, type Reply } from './guarded-server.ts';
 
@@ -24,15 +26,29 @@ const HOSTILE = [
   '1e400',
 ];
 
+let postgres: PostgresServer;
 let server: GuardedServer;
 let operations: AdminOperation[];
 
 beforeAll(async () => {
-  server = await GuardedServer.start();
-  operations = await listAdminOperations(server);
+  postgres = await PostgresServer.start();
 });
 
-afterAll(() => server.dispose());
+afterAll(() => postgres.dispose());
+
+const STORES: readonly (readonly [name: string, open: () => Promise<MoneyStore>])[] = [
+  ['SQLite', async () => new SqliteMoneyStore()],
+  ['PostgreSQL', () => PostgresMoneyStore.create(postgres)],
+];
+
+function startOn(open: () => Promise<MoneyStore>): void {
+  beforeAll(async () => {
+    server = await GuardedServer.start(await open());
+    operations = await listAdminOperations(server);
+  });
+
+  afterAll(() => server.dispose());
+}
 
 /** @param id in the place of every parameter of the path */
 function call(
@@ -43,7 +59,9 @@ function call(
   return server.call({ method, path: path.replaceAll(/\{\w+\}/g, encodeURIComponent(id)), secret, body: example });
 }
 
-describe('admin routes', () => {
+describe.each(STORES)('admin routes on %s', (_name, open) => {
+  startOn(open);
+
   it('are there', () => {
     const keys = ['GET /admin/v1/keys', 'POST /admin/v1/keys', 'PATCH /admin/v1/keys/{id}'];
     const routes = operations.map(({ method, path }) => `${method} ${path}`);
@@ -80,6 +98,13 @@ describe('admin routes', () => {
     expect(await server.countRows()).toEqual(before);
   });
 
+  it('say no more to a HEAD than to a GET', async () => {
+    for (const operation of operations.filter(({ method }) => method === 'GET')) {
+      const reply = await call({ ...operation, method: 'HEAD' }, server.caller.secret);
+      expect([operation.path, reply.status, reply.text]).toEqual([operation.path, 403, '']);
+    }
+  });
+
   it('do not let a key raise itself', async () => {
     const patch = {
       method: 'PATCH',
@@ -95,7 +120,9 @@ describe('admin routes', () => {
   });
 });
 
-describe('hostile texts', () => {
+describe.each(STORES)('hostile texts on %s', (_name, open) => {
+  startOn(open);
+
   /** Refused as a mistake, or taken as the text it is. */
   function expectHarmless({ status, json, text }: Reply, what: string): void {
     expect(status, `${what}: ${text}`).toBeLessThan(500);

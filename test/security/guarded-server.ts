@@ -1,4 +1,4 @@
-// A whole server on SQLite for attacks: keys of every kind, requests as any client can send them, and the store seen past
+// A whole server for attacks: keys of every kind, requests as any client can send them, and the store seen past
 // the server.
 
 import { connect } from 'node:net';
@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { ADMIN_KEY, Fleet } from '../money/fleet.ts';
 import { type IssuedKey, issueKey } from '../money/issue-key.ts';
-import { SqliteMoneyStore } from '../money/money-store.ts';
+import { type MoneyStore, SqliteMoneyStore } from '../money/money-store.ts';
 import { DECISION_MODEL } from '../money/priced-models.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 
@@ -32,6 +32,11 @@ export const DECISION = {
   questions: { q: { type: 'noul', instructions: 'is it?' } },
 };
 
+const TABLES: Readonly<Record<MoneyStore['name'], string>> = {
+  SQLite: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+  PostgreSQL: `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
+};
+
 export class GuardedServer {
   readonly address: string;
   readonly process: ServerProcess;
@@ -40,12 +45,12 @@ export class GuardedServer {
   /** May administer, and not run models. */
   readonly admin: IssuedKey;
   readonly #fleet: Fleet;
-  readonly #store: SqliteMoneyStore;
+  readonly #store: MoneyStore;
 
   private constructor(
     parts: Pick<GuardedServer, 'address' | 'process' | 'caller' | 'admin'>,
     fleet: Fleet,
-    store: SqliteMoneyStore,
+    store: MoneyStore,
   ) {
     this.address = parts.address;
     this.process = parts.process;
@@ -55,8 +60,8 @@ export class GuardedServer {
     this.#store = store;
   }
 
-  static async start(): Promise<GuardedServer> {
-    const store = new SqliteMoneyStore();
+  /** @param store which it then owns */
+  static async start(store: MoneyStore = new SqliteMoneyStore()): Promise<GuardedServer> {
     const fleet = await Fleet.over(store, { settings: { UMPIRE_LOG_FORMAT: 'json' } });
     const process = await fleet.launch();
     const address = await process.ready();
@@ -77,7 +82,7 @@ export class GuardedServer {
     });
     const content = await reply.text();
     const isJson = reply.headers.get('content-type')?.startsWith('application/json') ?? false;
-    const json: unknown = isJson ? JSON.parse(content) : undefined;
+    const json: unknown = isJson && content !== '' ? JSON.parse(content) : undefined;
     keepSecrets(json);
     return { status: reply.status, headers: reply.headers, text: content, json };
   }
@@ -100,13 +105,11 @@ export class GuardedServer {
 
   /** Rows of each table, counted past the server. */
   async countRows(): Promise<Record<string, number>> {
-    const tables = await this.#store.query(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
-    );
+    const tables = await this.#store.query(TABLES[this.#store.name]);
     const counts: Record<string, number> = {};
     for (const { name } of tables) {
-      const [row] = await this.#store.query(`SELECT count(*) AS rows FROM "${String(name)}"`);
-      counts[String(name)] = Number(row?.['rows']);
+      const [row] = await this.#store.query(`SELECT count(*) AS rows_ FROM "${String(name)}"`);
+      counts[String(name)] = Number(row?.['rows_']);
     }
     return counts;
   }
