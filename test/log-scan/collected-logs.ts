@@ -8,6 +8,8 @@ import type { Traces } from './find-leaks.ts';
 /** Shorter ones stand in logs for other reasons. */
 const MIN_SECRET_LENGTH = 8;
 const BEARER = /^Bearer +(.+?) *$/i;
+/** A moment that an administrator names: every line of a log begins with one. */
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 /** Names of ours, which a log may hold. */
 const OPEN_FIELDS: ReadonlySet<string> = new Set(['model']);
 
@@ -56,7 +58,7 @@ export class CollectedLogs {
   }
 
   #keepTexts(value: unknown): void {
-    if (typeof value === 'string') this.#texts.add(value.slice(0, 64));
+    if (typeof value === 'string' && !TIME.test(value)) this.#texts.add(value.slice(0, 64));
     if (typeof value !== 'object' || value === null) return;
     for (const [name, inner] of Object.entries(value)) {
       if (!Array.isArray(value)) this.#keepTexts(name);
