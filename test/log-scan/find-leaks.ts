@@ -32,10 +32,10 @@ function beginningsOf(text: string): string[] {
 }
 
 function findTexts(log: string, beginnings: ReadonlySet<string>): string[] {
-  const found = new Set<string>();
+  const found = new Map<string, string>();
   for (let at = 0; at + WINDOW <= log.length; at++) {
     const window = log.slice(at, at + WINDOW);
-    if (beginnings.has(window)) found.add(log.slice(at, at + 3 * WINDOW));
+    if (beginnings.has(window)) found.set(window, log.slice(at, at + 3 * WINDOW));
   }
-  return [...found];
+  return [...found.values()];
 }
