@@ -19,6 +19,14 @@ export interface MeteredRequest {
   readonly expected: BilledTokens;
 }
 
+/** What is known of a local job before its tokens are counted. */
+export interface ExpectedWork {
+  readonly requester: Requester;
+  readonly model: ModelCard;
+  /** From the length of its texts. */
+  readonly roughTokens: number;
+}
+
 export interface Receipt {
   readonly costPicoUsd: bigint;
   readonly standing: Standing;
@@ -63,4 +71,9 @@ export interface Accounting {
   open(request: MeteredRequest): Promise<Opening>;
   /** Whether `expected` matters for this requester: counting tokens beforehand takes time. */
   needsCount(requester: Requester): boolean;
+  /**
+   * Whether `open` will most likely let this in, so that the work may begin while it decides. A guess: what is refused
+   * all the same is neither answered nor billed.
+   */
+  expectsToAdmit(work: ExpectedWork): boolean;
 }

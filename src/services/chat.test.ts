@@ -50,6 +50,7 @@ let requester: Requester;
 
 const accounting: Accounting = {
   needsCount: () => true,
+  expectsToAdmit: () => false,
   open: async () => ({
     type: 'opened',
     request: {

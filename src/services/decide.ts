@@ -8,7 +8,7 @@ import type { JobTimings, Usage } from '../domain/usage.ts';
 import type { DecideJob, Engine } from '../engine/engine.ts';
 import type { Accounting } from './accounting.ts';
 import type { Catalog } from './catalog.ts';
-import { type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
+import { countRoughly, type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
 import type { Requester } from './requester.ts';
 
 export interface DecisionRequest {
@@ -59,6 +59,7 @@ export class DecideService {
       accounting: this.#accounting,
       requester,
       model,
+      roughTokens: countRoughly([request.state, ...questions.map(({ instructions }) => instructions)]),
       countTokens: () => this.#engine.countDecisionTokens(job, caller),
       run: async () => {
         const { answers, inputTokens, timings } = await this.#engine.decide(job, caller);

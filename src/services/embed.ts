@@ -5,7 +5,7 @@ import type { JobTimings, Usage } from '../domain/usage.ts';
 import type { EmbedInput, EmbedJob, Engine } from '../engine/engine.ts';
 import type { Accounting } from './accounting.ts';
 import type { Catalog } from './catalog.ts';
-import { type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
+import { countRoughly, type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
 import type { Requester } from './requester.ts';
 
 export interface EmbeddingRequest {
@@ -51,6 +51,7 @@ export class EmbedService {
       accounting: this.#accounting,
       requester,
       model,
+      roughTokens: countRoughly(job.inputs),
       countTokens: () => this.#engine.countEmbeddingTokens(job, caller),
       run: async () => {
         const { embeddings, inputTokens, timings } = await this.#engine.embed(job, caller);

@@ -6,7 +6,8 @@ import type { Demand } from '../domain/ledger.ts';
 import { ENDPOINT_OF_TYPE } from '../domain/model-card.ts';
 import { costPicoUsd } from '../domain/money.ts';
 import { type LedgerStore, type Reservation, type ReserveOutcome, StoreUnavailableError } from '../storage/stores.ts';
-import type { Accounting, MeteredRequest, Opening, OpenRequest } from './accounting.ts';
+import type { Accounting, ExpectedWork, MeteredRequest, Opening, OpenRequest } from './accounting.ts';
+import { Foresight } from './foresight.ts';
 import { type LedgerParts, LedgerRequest, UnbilledRequest } from './ledger-request.ts';
 import type { ReplyStatuses } from './outcome.ts';
 import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from './refusal.ts';
@@ -46,6 +47,7 @@ export class LedgerAccounting implements Accounting {
   readonly #options: LedgerOptions;
   readonly #clock: WallClock;
   readonly #unsettled: Unsettled;
+  readonly #foresight = new Foresight();
   #openRequests = 0;
   #onNoneOpen: () => void = () => undefined;
 
@@ -57,6 +59,10 @@ export class LedgerAccounting implements Accounting {
 
   needsCount({ key }: Requester): boolean {
     return key.budget !== null || key.limits.tokensPerMinute !== null;
+  }
+
+  expectsToAdmit(work: ExpectedWork): boolean {
+    return this.#foresight.expectsRoom(work, this.#clock.nowMs());
   }
 
   async open(request: MeteredRequest): Promise<Opening> {
@@ -162,7 +168,9 @@ export class LedgerAccounting implements Accounting {
   async #reserve(reservation: Reservation): Promise<ReserveOutcome> {
     const startedMs = performance.now();
     try {
-      return await this.#options.store.reserve(reservation);
+      const outcome = await this.#options.store.reserve(reservation);
+      if ('standing' in outcome) this.#foresight.note(reservation.keyId, outcome.standing, this.#clock.nowMs());
+      return outcome;
     } finally {
       this.#options.metrics.ledgerAnswered('reserve', performance.now() - startedMs);
     }

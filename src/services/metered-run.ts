@@ -4,7 +4,7 @@
 import type { Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
-import type { Accounting, OpenRequest, Receipt, StoredReply } from './accounting.ts';
+import type { Accounting, Opening, OpenRequest, Receipt, StoredReply } from './accounting.ts';
 import type { Requester } from './requester.ts';
 
 export interface LocalResult {
@@ -29,6 +29,7 @@ export interface MeteredRun<Result> {
   readonly accounting: Accounting;
   readonly requester: Requester;
   readonly model: ModelCard;
+  readonly roughTokens: number;
   /** Asked only where it matters: what the run will bill as input. */
   readonly countTokens: () => Promise<number>;
   readonly run: () => Promise<Result>;
@@ -40,12 +41,13 @@ export interface MeteredRun<Result> {
  * @throws AppError of the accounting and of the engine; the signal's reason when the client left before dispatch
  */
 export async function runMetered<Result extends LocalResult>(work: MeteredRun<Result>): Promise<LocalReply<Result>> {
-  const { accounting, requester, model, writer } = work;
-  const inputTokens = accounting.needsCount(requester) ? await work.countTokens() : 0;
-  const expected = { inputTokens, cachedTokens: 0, outputTokens: 0 };
-  const opening = await accounting.open({ requester, model, isStreamed: false, expected });
+  const { accounting, writer } = work;
+  const early = accounting.expectsToAdmit(work) ? work.run() : undefined;
+  // It may fail, or come to nothing, before anybody waits for it.
+  early?.catch(() => undefined);
+  const opening = await open(work);
   if (opening.type === 'replayed') return opening;
-  const { result, bodyText } = await runAndWrite(work, opening.request);
+  const { result, bodyText } = await runAndWrite({ ...work, run: () => early ?? work.run() }, opening.request);
   const { usage, timings } = result;
   const receipt = await opening.request.complete({
     usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
@@ -54,6 +56,12 @@ export async function runMetered<Result extends LocalResult>(work: MeteredRun<Re
     reply: ({ costPicoUsd }) => writer.keep(result, bodyText, costPicoUsd),
   });
   return { type: 'answered', result, bodyText, receipt };
+}
+
+async function open<Result>({ accounting, requester, model, countTokens }: MeteredRun<Result>): Promise<Opening> {
+  const inputTokens = accounting.needsCount(requester) ? await countTokens() : 0;
+  const expected = { inputTokens, cachedTokens: 0, outputTokens: 0 };
+  return await accounting.open({ requester, model, isStreamed: false, expected });
 }
 
 /** The body is written before the bill: what cannot be written is not billed. */
@@ -65,4 +73,11 @@ async function runAndWrite<Result>({ run, writer }: MeteredRun<Result>, request:
     await request.fail(error);
     throw error;
   }
+}
+
+const CHARACTERS_PER_TOKEN = 3;
+
+/** @param inputs texts, or ids of tokens */
+export function countRoughly(inputs: readonly { readonly length: number }[]): number {
+  return Math.ceil(inputs.reduce((sum, { length }) => sum + length, 0) / CHARACTERS_PER_TOKEN);
 }

@@ -18,6 +18,11 @@ export class Unmetered implements Accounting {
     return false;
   }
 
+  /** Nothing is asked that work could begin beside. */
+  expectsToAdmit(): boolean {
+    return false;
+  }
+
   async stop(): Promise<void> {
     // Nothing is ever left to be written.
   }
