@@ -3,7 +3,7 @@
 
 import { EventEmitter, once } from 'node:events';
 import { RandomSource } from '../models/random-source.ts';
-import { type Answer, exchange, type Kind, type Order } from './exchange.ts';
+import { type Answer, exchange, type Kind, NobodyListensError, type Order } from './exchange.ts';
 import type { IssuedKey } from './issue-key.ts';
 
 export interface CrowdOptions {
@@ -57,15 +57,21 @@ export class ClientCrowd {
   }
 
   async #runClient(address: string): Promise<void> {
-    while (!this.#isStopped) {
-      const order = this.#makeOrder();
-      const isLeaving = this.#random.chance(this.#options.leavingShare);
-      const answer = await this.#send(address, order, isLeaving ? this.#leaveSoon() : undefined);
-      if (answer === undefined && !isLeaving) return;
-      // Whoever left comes back for it, as SDKs do that give up waiting.
-      const isRepeated = order.idempotencyKey !== undefined && (isLeaving || this.#random.chance(REPEATED_SHARE));
-      if (isRepeated && (await this.retry(address, order)) === undefined) return;
+    try {
+      while (!this.#isStopped) await this.#placeOrder(address);
+    } catch (error) {
+      if (!(error instanceof NobodyListensError)) throw error;
     }
+  }
+
+  async #placeOrder(address: string): Promise<void> {
+    const order = this.#makeOrder();
+    const isLeaving = this.#random.chance(this.#options.leavingShare);
+    const answer = await this.#send(address, order, isLeaving ? this.#leaveSoon() : undefined);
+    if (order.idempotencyKey === undefined) return;
+    // Whoever left comes back for it, as SDKs do that give up waiting; some come again though they were answered.
+    const isRepeated = isLeaving || (answer !== undefined && this.#random.chance(REPEATED_SHARE));
+    if (isRepeated) await this.retry(address, order);
   }
 
   /** Aborted when some others have been answered: in the middle of work, whatever the machine's speed. */

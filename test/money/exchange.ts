@@ -27,6 +27,11 @@ export interface Answer {
   readonly text: string;
 }
 
+/** The server is gone; nothing was sent. */
+export class NobodyListensError extends Error {
+  override readonly name = 'NobodyListensError';
+}
+
 const PATHS: Readonly<Record<Kind, string>> = {
   decision: 'systemone',
   embedding: 'embeddings',
@@ -37,6 +42,7 @@ const PATHS: Readonly<Record<Kind, string>> = {
 /**
  * @param leave aborted when the client leaves
  * @returns undefined when the connection ended before the reply was complete
+ * @throws NobodyListensError
  */
 export async function exchange(address: string, order: Order, leave?: AbortSignal): Promise<Answer | undefined> {
   const { requestId, secret, idempotencyKey } = order;
@@ -56,9 +62,15 @@ export async function exchange(address: string, order: Order, leave?: AbortSigna
     const isReplay = reply.headers.get('idempotent-replayed') === 'true';
     const costPicoUsd = reply.status === 200 ? costOf(order.kind, reply.headers, text) : undefined;
     return { order, status: reply.status, costPicoUsd, isReplay, headers: reply.headers, text };
-  } catch {
+  } catch (error) {
+    if (isRefused(error)) throw new NobodyListensError();
     return undefined;
   }
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
 /** Like nothing that a log could hold for another reason. */

@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import type { ServerProcess } from '../process/server-process.ts';
 import type { Answer } from './exchange.ts';
@@ -42,8 +42,10 @@ describe('PostgreSQL', () => {
       for (const pid of hanging) process.kill(pid, 'SIGSTOP');
     };
     const repair = async (): Promise<void> => {
-      for (const pid of hanging) process.kill(pid, 'SIGCONT');
+      for (const pid of hanging.splice(0)) process.kill(pid, 'SIGCONT');
     };
+    // A PostgreSQL that hangs could not be stopped by the tests after this one.
+    onTestFinished(repair);
     expectClosed(await failAndRepair({ store, settings, fail, repair, isAffected: isRefused }));
   });
 
