@@ -46,6 +46,8 @@ export async function failAndRepair({
   isAffected,
 }: OutageOptions): Promise<Outage> {
   const fleet = await Fleet.over(store, { settings, command });
+  // A store left as it failed would fail every test after this one.
+  let repairIfBroken = async (): Promise<void> => undefined;
   try {
     const server = await fleet.launch();
     const address = await server.ready();
@@ -54,10 +56,12 @@ export async function failAndRepair({
     const work = crowd.run(address);
     await crowd.until((answers) => answers.filter(isServed).length >= ANSWERS_PER_PHASE);
     const failedAt = crowd.answers.length;
+    repairIfBroken = () => repair(server);
     await fail(server);
     await crowd.until((answers) => answers.filter(isAffected).length >= REFUSALS);
     const repairedAt = crowd.answers.length;
     const repairedMs = performance.now();
+    repairIfBroken = async () => undefined;
     await repair(server);
     await crowd.until((answers) => answers.some(isServed));
     const recoveryMs = performance.now() - repairedMs;
@@ -71,6 +75,7 @@ export async function failAndRepair({
     const during = crowd.answers.slice(failedAt, repairedAt);
     return { during, after: crowd.answers.slice(repairedAt), books, metrics, recoveryMs };
   } finally {
+    await repairIfBroken();
     await fleet.dispose();
   }
 }
