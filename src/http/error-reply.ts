@@ -101,6 +101,10 @@ export function rawErrorReply(error: AppError, extraHeaders: Record<string, stri
 function logError(error: AppError, request: FastifyRequest): void {
   if (error.code === 'internal_error') {
     request.log.error({ err: error.cause ?? error }, 'internal error');
+  } else if (error.code === 'store_unavailable') {
+    // Every request of an outage fails alike: a line each is enough, without the stacks.
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    request.log.warn({ code: error.code, reason }, 'request failed');
   } else if (STATUS_OF_CODE[error.code] >= 500) {
     const message = error.quotesCaller ? undefined : error.message;
     request.log.warn({ code: error.code, reason: message, err: error.cause }, 'request failed');

@@ -21,6 +21,7 @@ import { operation } from './operation.ts';
 type Document = Partial<OpenAPIV3_1.Document>;
 type Operation = OpenAPIV3_1.OperationObject & {
   readonly 'x-error-codes'?: readonly ErrorCode[];
+  'x-body-optional'?: true;
   'x-request-example'?: unknown;
   'x-event-stream'?: string;
   'x-csv'?: string;
@@ -70,6 +71,7 @@ function finish(document: Document): Document {
   for (const path of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(path ?? {})) {
       if (typeof operation !== 'object' || !('responses' in operation)) continue;
+      placeOptionalBody(operation as Operation);
       placeExample(operation as Operation);
       describeReplies(operation as Operation, document);
       placeIdempotencyKey(operation as Operation);
@@ -78,6 +80,13 @@ function finish(document: Document): Document {
   }
   const schemas = usedSchemas(document);
   return withPlainNames({ ...document, components: { ...document.components, schemas } });
+}
+
+function placeOptionalBody(operation: Operation): void {
+  const isOptional = operation['x-body-optional'] === true;
+  delete operation['x-body-optional'];
+  const body = operation.requestBody;
+  if (isOptional && body !== undefined && !('$ref' in body)) body.required = false;
 }
 
 function placeExample(operation: Operation): void {

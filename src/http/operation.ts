@@ -38,6 +38,8 @@ export interface OperationDocs {
   readonly errors: readonly ErrorCode[];
   /** Default: it is. */
   readonly needsKey?: boolean;
+  /** Whether the request may come without its body. */
+  readonly isBodyOptional?: true;
   /** A request body that the server takes. */
   readonly example?: unknown;
   /** What the events are, where the route can answer with server-sent events too. */
@@ -57,6 +59,8 @@ declare module 'fastify' {
     produces?: readonly string[];
     /** Read by openapi.ts to describe each error status. */
     'x-error-codes'?: readonly ErrorCode[];
+    /** Moved by openapi.ts to where it belongs: schemas cannot say it. */
+    'x-body-optional'?: true;
     /** Moved by openapi.ts to where it belongs: zod drops examples of schemas that transform. */
     'x-request-example'?: unknown;
     /** Moved by openapi.ts to a second content type of the reply. */
@@ -88,6 +92,7 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
     ...securityOf(docs),
     response: { ...schemas.response, ...errorReplies },
     'x-error-codes': codes,
+    ...(docs.isBodyOptional ? { 'x-body-optional': true as const } : {}),
     ...(docs.example === undefined ? {} : { 'x-request-example': docs.example }),
     ...(docs.eventStream === undefined ? {} : { 'x-event-stream': docs.eventStream }),
     ...(docs.csv === undefined ? {} : { 'x-csv': docs.csv }),

@@ -140,6 +140,16 @@ describe('/openapi.json', () => {
   });
 });
 
+describe('request bodies', () => {
+  it('are needed on every route but the one that takes none', () => {
+    const optional = operations()
+      .filter(({ operation }) => 'requestBody' in operation)
+      .filter(({ operation }) => (operation.requestBody as OpenAPIV3_1.RequestBodyObject).required !== true)
+      .map(({ path }) => path);
+    expect(optional).toEqual(['/admin/v1/keys/{id}/rotate']);
+  });
+});
+
 describe('the catalogue of errors', () => {
   it('is what OpenAPI lists', () => {
     const schema = document.components?.schemas?.['Error'] as OpenAPIV3_1.SchemaObject;

@@ -66,6 +66,7 @@ const rotateSchema = operation(
     summary: 'Give a key a new secret',
     description: 'The secrets before work until the overlap ends.',
     tag,
+    isBodyOptional: true,
     example: rotationExample,
     errors: ['not_found', 'conflict'],
   },
