@@ -30,7 +30,8 @@ export class CollectedLogs {
   }
 
   keepSecret(secret: string): void {
-    if (secret.length >= MIN_SECRET_LENGTH) this.#secrets.add(secret);
+    // `__proto__` and its like are tried as keys and as request ids, which a log does hold.
+    if (secret.length >= MIN_SECRET_LENGTH && !(secret in {})) this.#secrets.add(secret);
   }
 
   keepAuthorization(header: string | null | undefined): void {

@@ -70,7 +70,7 @@ function querySqlite(file: string, sql: string): readonly Row[] {
 
 export class PostgresMoneyStore implements MoneyStore {
   readonly name = 'PostgreSQL';
-  readonly settings: Environment;
+  readonly settings: { readonly UMPIRE_DATABASE_URL: string };
   readonly #server: PostgresServer;
   readonly #url: string;
 

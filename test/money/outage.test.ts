@@ -36,13 +36,18 @@ describe('PostgreSQL', () => {
     const store = await PostgresMoneyStore.create(postgres);
     const settings = { UMPIRE_DATABASE_STATEMENT_TIMEOUT_MS: '700', UMPIRE_LEDGER_SETTLE_TIMEOUT_MS: '1000' };
     const hanging: number[] = [];
+    // New connections would go on: they find a table that somebody holds, and the others do not even find an end.
+    const holder = await postgres.connect(store.settings.UMPIRE_DATABASE_URL);
+    onTestFinished(() => holder.end());
     const fail = async (): Promise<void> => {
-      const others = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-      hanging.push(...(await store.query(others)).map(({ pid }) => Number(pid)));
+      await holder.query('BEGIN; LOCK TABLE accounts IN EXCLUSIVE MODE');
+      const servers = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'umpire'`;
+      hanging.push(...(await store.query(servers)).map(({ pid }) => Number(pid)));
       for (const pid of hanging) process.kill(pid, 'SIGSTOP');
     };
     const repair = async (): Promise<void> => {
       for (const pid of hanging.splice(0)) process.kill(pid, 'SIGCONT');
+      await holder.query('ROLLBACK');
     };
     // A PostgreSQL that hangs could not be stopped by the tests after this one.
     onTestFinished(repair);

@@ -70,26 +70,39 @@ export async function* loseReplicas({
 
 /** @returns rows that were written for it after its death */
 async function kill(victim: ServerProcess, store: MoneyStore): Promise<number> {
-  const before = await countCrashed(store);
+  const orphans = await stopInWork(victim, store);
   await victim.stop('SIGKILL');
-  return await untilClosedByOthers(store, before);
+  return orphans;
 }
 
-/** Stopped in the middle of whatever it does until others have closed it, then let go on as if nothing had been. */
+/** Stopped in the middle of work until others have closed it, then let go on as if nothing had been. */
 async function silence(victim: ServerProcess, store: MoneyStore): Promise<number> {
-  const before = await countCrashed(store);
-  victim.kill('SIGSTOP');
-  try {
-    return await untilClosedByOthers(store, before);
-  } finally {
+  const orphans = await stopInWork(victim, store);
+  victim.kill('SIGCONT');
+  return orphans;
+}
+
+/**
+ * Holds the process until the others take it for dead. If it had nothing open just then, it goes on and is held again.
+ * @returns rows that were written for it
+ */
+async function stopInWork(victim: ServerProcess, store: MoneyStore): Promise<number> {
+  for (;;) {
+    await untilAlive(store, (processes) => processes === REPLICAS);
+    const before = await countCrashed(store);
+    victim.kill('SIGSTOP');
+    await untilAlive(store, (processes) => processes < REPLICAS);
+    const orphans = (await countCrashed(store)) - before;
+    if (orphans > 0) return orphans;
     victim.kill('SIGCONT');
   }
 }
 
-async function untilClosedByOthers(store: MoneyStore, before: number): Promise<number> {
+/** The database waits a little each time: the servers need the processors. */
+async function untilAlive(store: MoneyStore, isSo: (processes: number) => boolean): Promise<void> {
   for (;;) {
-    const orphans = (await countCrashed(store)) - before;
-    if (orphans > 0) return orphans;
+    const [row] = await store.query('SELECT count(*) AS processes, pg_sleep(0.02) FROM instances');
+    if (isSo(Number(row?.['processes']))) return;
   }
 }
 
