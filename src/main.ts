@@ -18,7 +18,7 @@ import {
 } from './config/load.ts';
 import { printConfig } from './config/print.ts';
 import { SETTINGS } from './config/settings.ts';
-import { type ApiKey, NO_LIMITS } from './domain/api-key.ts';
+import { unrestrictedKey } from './domain/api-key.ts';
 import { AppError } from './domain/errors.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { BertTokenizer } from './runtime/bert-tokenizer.ts';
@@ -37,21 +37,7 @@ import type { StoreLocation } from './storage/store-connection.ts';
 import { StoreUnavailableError } from './storage/stores.ts';
 
 /** Who asks when the engine runs in the process of a command. */
-const LOCAL_KEY: ApiKey = {
-  id: 'key_local',
-  name: 'this process',
-  visiblePrefix: 'ump_',
-  models: null,
-  scopes: ['inference'],
-  budget: null,
-  limits: NO_LIMITS,
-  createdAtMs: 0,
-  createdBy: 'server',
-  disabledAtMs: null,
-  lastUsedAtMs: null,
-  expiresAtMs: null,
-  revokedAtMs: null,
-};
+const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });
 
 const EXPECTED_FAILURES = [AppError, ConfigError, StartError, StorageError, StoreUnavailableError];
 

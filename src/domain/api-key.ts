@@ -42,6 +42,24 @@ export interface ApiKey {
 
 export const NO_LIMITS: KeyLimits = { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null };
 
+/** A key with every model, and without budget, limits or end, but for what is given. */
+export function unrestrictedKey(parts: Pick<ApiKey, 'id' | 'name'> & Partial<ApiKey>): ApiKey {
+  return {
+    visiblePrefix: 'ump_',
+    models: null,
+    scopes: ['inference'],
+    budget: null,
+    limits: NO_LIMITS,
+    createdAtMs: 0,
+    createdBy: 'server',
+    expiresAtMs: null,
+    disabledAtMs: null,
+    revokedAtMs: null,
+    lastUsedAtMs: null,
+    ...parts,
+  };
+}
+
 export function mayUseModel(key: ApiKey, modelId: string): boolean {
   return key.models === null || key.models.some((pattern) => matchesPattern(pattern, modelId));
 }

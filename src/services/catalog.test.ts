@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ApiKey, NO_LIMITS } from '../domain/api-key.ts';
+import { unrestrictedKey } from '../domain/api-key.ts';
 import type { ModelCard, ModelType } from '../domain/model-card.ts';
 import { Catalog } from './catalog.ts';
 
@@ -12,21 +12,7 @@ const card = (id: string, type: ModelType): ModelCard => ({
   price: { inputMicroUsd: 0, cachedInputMicroUsd: 0, outputMicroUsd: 0 },
 });
 
-const keyFor = (models: readonly string[] | null): ApiKey => ({
-  id: 'key',
-  name: 'test',
-  visiblePrefix: 'ump_test',
-  models,
-  scopes: ['inference'],
-  createdAtMs: 0,
-  expiresAtMs: null,
-  disabledAtMs: null,
-  revokedAtMs: null,
-  lastUsedAtMs: null,
-  createdBy: 'server',
-  budget: null,
-  limits: NO_LIMITS,
-});
+const keyFor = (models: readonly string[] | null) => unrestrictedKey({ id: 'key', name: 'test', models });
 
 const local = { models: [card('kev', 'decision'), card('mini', 'embedding')] };
 const upstream = { models: [card('llama', 'llm')] };

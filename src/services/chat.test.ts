@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type ApiKey, NO_LIMITS } from '../domain/api-key.ts';
+import { unrestrictedKey } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { ChatChunk, ChatRequest, ChatUpstream, LeavingPolicy } from '../upstream/chat-upstream.ts';
@@ -17,21 +17,7 @@ const LLAMA: ModelCard = {
   releaseDate: '2026-01-01',
   price: { inputMicroUsd: 1, cachedInputMicroUsd: 1, outputMicroUsd: 1 },
 };
-const KEY: ApiKey = {
-  id: 'key_1',
-  name: 'test',
-  visiblePrefix: 'ump_test',
-  models: null,
-  scopes: ['inference'],
-  budget: null,
-  limits: NO_LIMITS,
-  createdAtMs: 0,
-  createdBy: 'server',
-  expiresAtMs: null,
-  disabledAtMs: null,
-  revokedAtMs: null,
-  lastUsedAtMs: null,
-};
+const KEY = unrestrictedKey({ id: 'key_1', name: 'test' });
 const ASK: ChatRequest = { modelId: 'llama', stream: true, includeUsage: false, bodyText: '{}', body: {} };
 const USAGE = { inputTokens: 9, outputTokens: 3, cachedTokens: 0, reasoningTokens: 0 };
 const STANDING = { budget: null, requests: null, tokens: null, concurrent: null };

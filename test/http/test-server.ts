@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
+import { type ApiKey, unrestrictedKey } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
@@ -158,19 +158,10 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
 
 async function authenticate(token: string): Promise<ApiKey> {
   if (token !== KEY && token !== KEV_KEY) throw new AppError('invalid_api_key', 'The API key is not valid.');
-  return {
+  return unrestrictedKey({
     id: token === KEY ? 'key_all' : 'key_kev',
     name: 'test',
     visiblePrefix: token.slice(0, 8),
     models: token === KEY ? null : ['kev'],
-    scopes: ['inference'],
-    createdAtMs: 0,
-    expiresAtMs: null,
-    disabledAtMs: null,
-    revokedAtMs: null,
-    lastUsedAtMs: null,
-    createdBy: 'server',
-    budget: null,
-    limits: NO_LIMITS,
-  };
+  });
 }

@@ -1,6 +1,6 @@
 // The ledger's accounting over a scripted ledger, with a clock that the test moves.
 
-import type { ApiKey } from '../../src/domain/api-key.ts';
+import { unrestrictedKey } from '../../src/domain/api-key.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { FinishedWork, Opening, OpenRequest } from '../../src/services/accounting.ts';
@@ -20,21 +20,12 @@ export const KEV: ModelCard = {
   price: { inputMicroUsd: 37_800, cachedInputMicroUsd: 37_800, outputMicroUsd: 0 },
 };
 export const LLAMA: ModelCard = { ...KEV, id: 'llama', type: 'llm' };
-export const KEY: ApiKey = {
+export const KEY = unrestrictedKey({
   id: 'key_1',
   name: 'test',
-  visiblePrefix: 'ump_test',
-  models: null,
-  scopes: ['inference'],
   budget: { amountPicoUsd: 1_000_000n, reset: 'month' },
   limits: { requestsPerMinute: 60, tokensPerMinute: 1000, concurrentRequests: 4 },
-  createdAtMs: 0,
-  createdBy: 'server',
-  expiresAtMs: null,
-  disabledAtMs: null,
-  revokedAtMs: null,
-  lastUsedAtMs: null,
-};
+});
 const EXPECTED = { inputTokens: 57, cachedTokens: 0, outputTokens: 0 };
 export const WORK: FinishedWork = {
   usage: { inputTokens: 57, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
