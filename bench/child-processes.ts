@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../test/postgres/free-port.ts';
 import { DEVICE } from './engine-settings.ts';
 
 export const API_KEY = 'bench-key-of-fixed-text';
@@ -50,17 +50,6 @@ function findMemoryUse(pid: number): MemoryUse | undefined {
 
 function readKibibytes(account: string, field: string): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(account)?.[1]);
-}
-
-/** A port that was free a moment ago: the server takes its port from the configuration. */
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('The probe has no port.');
-  return address.port;
 }
 
 export class ServerProcess {

@@ -1,6 +1,6 @@
 // What every ledger must do with retries of the same request, and with the requests of a process that died.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { Reservation, StoredReply, Stores } from '../../src/storage/stores.ts';
 import {
@@ -10,6 +10,7 @@ import {
   FREE,
   NOW_MS,
   type OpenedStores,
+  openForEachCase,
   reservation,
   rowsOf,
   settlement,
@@ -26,13 +27,9 @@ export function describeClaims(name: string, open: () => Promise<OpenedStores>):
   let opened: OpenedStores;
   let stores: Stores;
 
-  beforeEach(async () => {
-    opened = await open();
-    stores = opened.stores;
-  });
-
-  afterEach(async () => {
-    await opened.remove();
+  openForEachCase(open, (fresh) => {
+    opened = fresh;
+    stores = fresh.stores;
   });
 
   const ask = (id: string, parts: Partial<Reservation> = {}) =>

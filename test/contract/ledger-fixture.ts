@@ -1,5 +1,6 @@
 // Requests as the suites of the ledger make them: everything given, and what a case is about overridden.
 
+import { afterEach, beforeEach } from 'vitest';
 import { NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { Demand, LedgerRow, RequestOutcome } from '../../src/domain/ledger.ts';
 import type { IdempotencyClaim, Reservation, ReserveOutcome, Settlement, Stores } from '../../src/storage/stores.ts';
@@ -9,6 +10,16 @@ export interface OpenedStores {
   /** A second connection to the same data, as another process has it. */
   openAgain(): Promise<Stores>;
   remove(): Promise<void>;
+}
+
+/** Opens stores of their own for each case of the suite that calls this. @param take is handed them before the case */
+export function openForEachCase(open: () => Promise<OpenedStores>, take: (opened: OpenedStores) => void): void {
+  let opened: OpenedStores;
+  beforeEach(async () => {
+    opened = await open();
+    take(opened);
+  });
+  afterEach(() => opened.remove());
 }
 
 export const HOSTILE = "Zoë's key'); DROP TABLE api_keys; -- \\ % _ $1 ? \" `";

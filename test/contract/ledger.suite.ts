@@ -2,7 +2,7 @@
 // rows whatever happens in between.
 
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Budget, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { KeyStanding, Stores } from '../../src/storage/stores.ts';
 import {
@@ -12,6 +12,7 @@ import {
   HOSTILE,
   NOW_MS,
   type OpenedStores,
+  openForEachCase,
   outcome,
   reservation,
   rowOf,
@@ -26,13 +27,9 @@ export function describeLedger(name: string, open: () => Promise<OpenedStores>):
   let opened: OpenedStores;
   let stores: Stores;
 
-  beforeEach(async () => {
-    opened = await open();
-    stores = opened.stores;
-  });
-
-  afterEach(async () => {
-    await opened.remove();
+  openForEachCase(open, (fresh) => {
+    opened = fresh;
+    stores = fresh.stores;
   });
 
   const standing = (budget: Budget | null = MONTHLY, nowMs = NOW_MS): Promise<KeyStanding> =>

@@ -1,12 +1,12 @@
 // What every store must do, as cases that run over each implementation. A suite, not a test file: stores.*.test.ts call
 // it. Keys, prices and audit are here; ledger.suite.ts and claims.suite.ts belong to it.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { AuditRecord, DatedPrice, KeySecret, Stores } from '../../src/storage/stores.ts';
 import { describeClaims } from './claims.suite.ts';
 import { describeLedger } from './ledger.suite.ts';
-import { HOSTILE, type OpenedStores } from './ledger-fixture.ts';
+import { HOSTILE, type OpenedStores, openForEachCase } from './ledger-fixture.ts';
 
 export type { OpenedStores } from './ledger-fixture.ts';
 
@@ -65,13 +65,9 @@ export function describeStores(name: string, open: () => Promise<OpenedStores>):
   let opened: OpenedStores;
   let stores: Stores;
 
-  beforeEach(async () => {
-    opened = await open();
-    stores = opened.stores;
-  });
-
-  afterEach(async () => {
-    await opened.remove();
+  openForEachCase(open, (fresh) => {
+    opened = fresh;
+    stores = fresh.stores;
   });
 
   const insert = async (key: ApiKey = KEY, secret: KeySecret = SECRET): Promise<void> => {

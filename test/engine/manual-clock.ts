@@ -41,3 +41,17 @@ export class ManualClock implements Clock {
     this.timeMs = untilMs;
   }
 }
+
+/** @param until lets a clock run on until it is so */
+export async function settledMeanwhile<T>(
+  promise: Promise<T>,
+  until: (isSo: () => boolean) => Promise<void>,
+): Promise<T> {
+  let isSettled = false;
+  const end = (): void => {
+    isSettled = true;
+  };
+  promise.then(end, end);
+  await until(() => isSettled);
+  return await promise;
+}

@@ -12,7 +12,7 @@ import { ApiKeyService, type NewApiKey } from '../../src/services/api-keys.ts';
 import { LedgerAccounting, type LedgerOptions } from '../../src/services/ledger.ts';
 import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
 import type { KeyStanding, Stores } from '../../src/storage/stores.ts';
-import { ManualClock } from '../engine/manual-clock.ts';
+import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { FailingLedger } from '../ledger/failing-ledger.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { createFakeEngine } from './fake-engine.ts';
@@ -175,12 +175,6 @@ export class MeteredServer {
 
   /** Lets the clock run on until the promise is settled. */
   async settled<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false;
-    const end = (): void => {
-      isSettled = true;
-    };
-    promise.then(end, end);
-    await this.until(() => isSettled);
-    return await promise;
+    return await settledMeanwhile(promise, (isSo) => this.until(isSo));
   }
 }

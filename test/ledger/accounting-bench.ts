@@ -6,7 +6,7 @@ import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { FinishedWork, Opening, OpenRequest } from '../../src/services/accounting.ts';
 import { LedgerAccounting, type LedgerOptions } from '../../src/services/ledger.ts';
 import type { Requester } from '../../src/services/requester.ts';
-import { ManualClock } from '../engine/manual-clock.ts';
+import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { ScriptedLedger } from './scripted-ledger.ts';
 
 const STATUSES: Partial<Record<ErrorCode, number>> = { overloaded: 503, internal_error: 500, upstream_timeout: 504 };
@@ -90,13 +90,7 @@ export class AccountingBench {
 
   /** Lets the clock run on until the promise is settled. */
   async settled<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false;
-    const end = (): void => {
-      isSettled = true;
-    };
-    promise.then(end, end);
-    await this.until(() => isSettled);
-    return await promise;
+    return await settledMeanwhile(promise, (isSo) => this.until(isSo));
   }
 
   /** Lets the clock run on until it is so. */

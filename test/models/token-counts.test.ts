@@ -4,8 +4,9 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller, DecideJob, EmbedInput, EmbedJob } from '../../src/engine/engine.ts';
-import { createLocalEngine, type LocalEngine } from '../../src/engine/local-engine.ts';
+import type { LocalEngine } from '../../src/engine/local-engine.ts';
 import { toQuestion } from '../../src/runtime/golden.ts';
+import { createTinyEngine } from '../workers/tiny-engine.ts';
 import { randomRequests } from './random-requests.ts';
 import { RandomSource } from './random-source.ts';
 
@@ -30,16 +31,10 @@ describe.each([
 ])('with $decider and $embedder', ({ decider, embedder, folders, requests, longest }) => {
   let engine: LocalEngine;
   beforeAll(async () => {
-    engine = await createLocalEngine({
+    engine = await createTinyEngine({
       modelFolders: folders.map(folderOf),
-      device: 'cpu',
-      allowDeviceFallback: false,
-      workers: 2,
-      threadsPerWorker: 1,
-      cacheFolder: undefined,
       queue: { maxJobs: 10_000, maxCostMs: 3_600_000, deadlineMs: 3_600_000 },
       probe: { intervalMs: 0, timeoutMs: 600_000 },
-      onEvent: () => undefined,
     });
     await engine.ready;
   });

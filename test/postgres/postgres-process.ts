@@ -4,9 +4,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findFreePort } from './free-port.ts';
 import { findIdentity, findPrograms } from './postgres-programs.ts';
 
 /** `crash`: as by kill -9, without a farewell to clients and without a checkpoint. */
@@ -53,15 +53,6 @@ function findFastFolder(): string {
   } catch {
     return tmpdir();
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** @returns folder of the programs */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
+import { embed } from './embed.ts';
 import { runUmpire } from './run-umpire.ts';
 import { type Environment, ROOT, ServerProcess } from './server-process.ts';
 
@@ -36,16 +37,6 @@ async function db(args: readonly string[], env: Environment) {
   const run = await runUmpire(['db', ...args], { cwd: folder, env });
   expect(run.out + run.error).not.toContain(postgres.password);
   return run;
-}
-
-async function embed(address: string, key: string): Promise<number> {
-  const reply = await fetch(`${address}/ai/v1/embeddings`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'tiny-embedding', input: 'a text' }),
-  });
-  await reply.arrayBuffer();
-  return reply.status;
 }
 
 async function usageOf(env: Environment): Promise<unknown> {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { PostgresServer } from '../postgres/postgres-server.ts';
+import { embed } from './embed.ts';
 import { runUmpire } from './run-umpire.ts';
 import { type Environment, ROOT, ServerProcess } from './server-process.ts';
 
@@ -30,16 +31,6 @@ function launch(url: string, settings: Environment = {}): ServerProcess {
   const server = new ServerProcess({ UMPIRE_DATABASE_URL: url, UMPIRE_MODELS: MODEL, ...settings });
   servers.push(server);
   return server;
-}
-
-async function embed(address: string, key: string): Promise<number> {
-  const reply = await fetch(`${address}/ai/v1/embeddings`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'tiny-embedding', input: 'a text' }),
-  });
-  await reply.arrayBuffer();
-  return reply.status;
 }
 
 it('make one first key that all of them take, bill in one ledger, and say goodbye', async () => {

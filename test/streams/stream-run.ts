@@ -9,8 +9,8 @@ import { issueKey } from '../money/issue-key.ts';
 import { SqliteMoneyStore } from '../money/money-store.ts';
 import { type Exit, ServerProcess } from '../process/server-process.ts';
 import { ask, type ClientRecord, type ServerAccess } from './leaving-client.ts';
-import { RecordedUpstream, type UpstreamRecord } from './recorded-upstream-process.ts';
-import { STREAM_ROWS, type StreamRow, toStreamRow } from './stream-books.ts';
+import { RecordedUpstream } from './recorded-upstream-process.ts';
+import { STREAM_ROWS, type StreamBooks, toStreamRow } from './stream-books.ts';
 import { makeOrder, POLICIES, PRICE, retryIdOf } from './stream-order.ts';
 
 export interface StreamRunOptions {
@@ -26,12 +26,7 @@ export interface AccountRow {
   readonly inFlight: bigint;
 }
 
-export interface StreamRun {
-  readonly clients: readonly ClientRecord[];
-  /** Those with an idempotency key whose clients had left, asked again. */
-  readonly retries: readonly ClientRecord[];
-  readonly upstream: readonly UpstreamRecord[];
-  readonly rows: readonly StreamRow[];
+export interface StreamRun extends StreamBooks {
   readonly accounts: readonly AccountRow[];
   readonly openReservations: number;
   readonly elapsedMs: number;
