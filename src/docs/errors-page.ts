@@ -29,7 +29,7 @@ Every error of every route has one body:
   most 128 visible ASCII characters is kept.
 - \`Retry-After\` (seconds) and \`retry-after-ms\` say when to come back. A caller's mistake is never a 5xx, so clients may
   retry every 5xx.
-- Requests are checked in this order: key, size, JSON, \`model\`, the other fields, whether the model exists, whether the
-  key may use it, its type, limits, room in the queue.
+- Requests are checked in this order: key and scope, size, JSON, \`model\`, the other fields, \`Idempotency-Key\`, whether
+  the model exists, whether the key may use it, its type, budget and limits, room in the queue.
 - Once an event stream has begun, an error is an event of its own with the same body, and the stream ends.
 `;

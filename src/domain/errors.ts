@@ -29,7 +29,7 @@ export const errorCatalogue = {
   model_type_mismatch: { type: 'invalid_request_error', when: 'The model works on another endpoint.' },
   invalid_api_key: {
     type: 'authentication_error',
-    when: 'The key is missing, malformed, unknown, expired or revoked.',
+    when: 'The key is missing, malformed, unknown, disabled, expired or revoked.',
   },
   insufficient_quota: { type: 'insufficient_quota', when: "The key's budget is spent." },
   insufficient_scope: {

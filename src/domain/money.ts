@@ -18,6 +18,7 @@ export interface BilledTokens {
   readonly outputTokens: number;
 }
 
+export const PICO_USD_PER_MICRO_USD = 1_000_000n;
 const MICRO_USD_PER_USD = 1_000_000;
 const PICO_DIGITS = 12;
 const PICO_USD_PER_USD = 10n ** BigInt(PICO_DIGITS);

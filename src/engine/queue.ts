@@ -1,6 +1,6 @@
-// Who is next: counting before all else, what was begun before what was not, decisions before embeddings, and inside a class the key that has had
-// least of the workers' time. Pure: knows neither clock nor workers. A call is one entry with one or more parts, which
-// are handed out one by one.
+// Who is next: counting before all else, what was begun before what was not, decisions before embeddings, and inside a
+// class the key that has had least of the workers' time. Pure: knows neither clock nor workers. A call is one entry with
+// one or more parts, which are handed out one by one.
 
 /**
  * `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for; `continuation`: the rest

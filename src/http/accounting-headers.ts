@@ -34,8 +34,7 @@ export function receiptHeaders({ costPicoUsd, standing }: Receipt): Headers {
 }
 
 /** The first reply again, as it was sent; nothing was run or billed for this one. */
-export function sendReplay(reply: FastifyReply, kept: StoredReply, standing: Standing | undefined): FastifyReply {
-  if (standing !== undefined) reply.headers(standingHeaders(standing));
+export function sendReplay(reply: FastifyReply, kept: StoredReply): FastifyReply {
   return reply
     .headers({ ...kept.headers, 'idempotent-replayed': 'true' })
     .type(kept.contentType)

@@ -1,4 +1,4 @@
-// Turns any failure into a status, headers and the one error body. The only file that knows statuses.
+// Turns any failure into a status, headers and the one error body. The only file that knows statuses of errors.
 
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -24,7 +24,6 @@ const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'model_not_found',
   'idempotency_key_reused',
   'idempotency_key_in_use',
-  'overloaded',
 ];
 /** What can happen to any request with a body. */
 const ERRORS_OF_EVERY_BODY: readonly ErrorCode[] = ['invalid_request', 'request_timeout', 'request_too_large'];

@@ -7,7 +7,7 @@ import type { LocalReply, LocalResult, ReplyWriter } from '../services/metered-r
 import { costHeaders, receiptHeaders, sendReplay } from './accounting-headers.ts';
 import type { TokenCounter } from './observe.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** @param write gives JSON text; names in it may be any text, so it is not left to a serialiser of objects */
 export function resultWriter<Result extends LocalResult>(
@@ -28,7 +28,7 @@ export function sendResult(
   answered: LocalReply<LocalResult>,
   metrics: TokenCounter,
 ): FastifyReply {
-  if (answered.type === 'replayed') return sendReplay(reply, answered.reply, answered.standing);
+  if (answered.type === 'replayed') return sendReplay(reply, answered.reply);
   const { result, bodyText, receipt } = answered;
   metrics.countTokens(result.model.id, result.usage);
   return reply

@@ -1,5 +1,5 @@
-// Prometheus metrics of the process: requests, tokens, the engine's queue, and what the runtime says of itself. Labels
-// hold routes and model ids, never text of a caller.
+// Prometheus metrics of the process: requests, tokens, the ledger, the engine's queue, and what the runtime says of
+// itself. Labels hold routes and model ids, never text of a caller.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Usage } from '../domain/usage.ts';

@@ -59,9 +59,13 @@ export interface OpenRequest {
   fail(error: unknown, partial?: Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>): Promise<void>;
 }
 
-export type Opening =
-  | { readonly type: 'opened'; readonly request: OpenRequest }
-  | { readonly type: 'replayed'; readonly reply: StoredReply; readonly standing: Standing | undefined };
+/** The reply of the first request with this idempotency key. */
+export interface Replay {
+  readonly type: 'replayed';
+  readonly reply: StoredReply;
+}
+
+export type Opening = { readonly type: 'opened'; readonly request: OpenRequest } | Replay;
 
 export interface Accounting {
   /**

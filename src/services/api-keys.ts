@@ -2,18 +2,17 @@
 // key-rules.ts, how it is kept is the store's business, and which models it opens the catalog's.
 
 import { timingSafeEqual } from 'node:crypto';
-import { type ApiKey, type KeyLimits, type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
+import { type ApiKey, type KeyScope, NO_LIMITS } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AuditRecord, KeyChange, KeySecret, KeyStore } from '../storage/stores.ts';
 import { isOnTheMachine, SERVER } from './actor.ts';
 import { createFixedKey } from './fixed-key.ts';
 import { describeChange, describeKey } from './key-audit.ts';
 import { type FoundKey, KeyCache } from './key-cache.ts';
-import { checkKeyFields, checkOverlap, type KeyFields } from './key-rules.ts';
+import { checkKeyFields, checkOverlap, KEY_RULES, type KeyFields } from './key-rules.ts';
 import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePrefixOf } from './key-secret.ts';
 import { isOver, type KeyState, keyStateOf } from './key-state.ts';
 
-const DEFAULT_OVERLAP_MS = 86_400_000;
 const ID_LENGTH = 16;
 const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
 /** The same in every process: of several that start on an empty store, only one can insert it. */
@@ -180,7 +179,7 @@ export class ApiKeyService {
    * A new secret; those before it work until the overlap ends.
    * @throws AppError `invalid_request`, `not_found`, `conflict` when it is revoked
    */
-  async rotate(id: string, actor: string, overlapMs: number = DEFAULT_OVERLAP_MS): Promise<RotatedApiKey> {
+  async rotate(id: string, actor: string, overlapMs: number = KEY_RULES.defaultOverlapMs): Promise<RotatedApiKey> {
     checkOverlap(overlapMs);
     await this.#getChangeable(id);
     const { text, secret } = this.#newSecret();
@@ -240,7 +239,7 @@ export class ApiKeyService {
     const disabledAtMs = isDisabled === true ? (key.disabledAtMs ?? this.#nowMs()) : null;
     return {
       ...fields,
-      ...(limits === undefined ? {} : { limits: mergeLimits(key.limits, limits) }),
+      ...(limits === undefined ? {} : { limits: { ...key.limits, ...limits } }),
       ...(isDisabled === undefined ? {} : { disabledAtMs }),
     };
   }
@@ -272,10 +271,6 @@ export class ApiKeyService {
   #record(record: Omit<AuditRecord, 'atMs'>): AuditRecord {
     return { atMs: this.#nowMs(), ...record };
   }
-}
-
-function mergeLimits(current: KeyLimits, wanted: Partial<KeyLimits>): KeyLimits {
-  return { ...current, ...wanted };
 }
 
 export function isKeyId(text: string): boolean {

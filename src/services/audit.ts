@@ -1,7 +1,7 @@
 // The audit trail: what administrators did. It is written with each change, by the stores; here it is read.
 
 import type { AuditStore, StoredAuditRecord } from '../storage/stores.ts';
-import type { Page } from './usage.ts';
+import { type Page, pageOf } from './page.ts';
 
 export type { StoredAuditRecord } from '../storage/stores.ts';
 
@@ -14,7 +14,6 @@ export class AuditService {
 
   /** Newest first. @param page `before`: id of the last record of the page before */
   async list(page: { readonly before: number | undefined; readonly limit: number }): Promise<Page<StoredAuditRecord>> {
-    const found = await this.#store.list({ before: page.before, limit: page.limit + 1 });
-    return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
+    return pageOf(await this.#store.list({ before: page.before, limit: page.limit + 1 }), page.limit);
   }
 }

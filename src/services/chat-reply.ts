@@ -20,13 +20,6 @@ export interface ChatCaller {
   readonly keeper: ChatReplyKeeper;
 }
 
-/** The reply of the first request with this idempotency key. */
-export interface ChatReplay {
-  readonly type: 'replayed';
-  readonly reply: StoredReply;
-  readonly standing: Standing | undefined;
-}
-
 export interface ChatCompletionReply {
   readonly type: 'answered';
   readonly model: ModelCard;

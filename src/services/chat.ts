@@ -4,11 +4,11 @@
 import type { Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { ChatRequest, ChatUpstream } from '../upstream/chat-upstream.ts';
-import type { Accounting, Receipt } from './accounting.ts';
+import type { Accounting, Receipt, Replay } from './accounting.ts';
 import { BilledStream } from './billed-stream.ts';
 import type { Catalog } from './catalog.ts';
 import { ChatExchange } from './chat-exchange.ts';
-import type { ChatCaller, ChatCompletionReply, ChatReplay, ChatReplyStream, ChatStreamEnd } from './chat-reply.ts';
+import type { ChatCaller, ChatCompletionReply, ChatReplyStream, ChatStreamEnd } from './chat-reply.ts';
 import type { Requester } from './requester.ts';
 
 export type { ChatRequest } from '../upstream/chat-upstream.ts';
@@ -42,7 +42,7 @@ export class ChatService {
    * Resolves when the row is committed.
    * @throws AppError of the catalog, the accounting and the upstream; the signal's reason when the client left
    */
-  async complete(request: ChatRequest, { requester, keeper }: ChatCaller): Promise<ChatCompletionReply | ChatReplay> {
+  async complete(request: ChatRequest, { requester, keeper }: ChatCaller): Promise<ChatCompletionReply | Replay> {
     return await this.#run(request, requester, async ({ model, upstream, exchange }) => {
       const { bodyText, ...answer } = await upstream.complete(request, exchange.signal, exchange);
       const keep = ({ costPicoUsd }: Pick<Receipt, 'costPicoUsd'>) => keeper.keepCompletion(bodyText, costPicoUsd);
@@ -62,7 +62,7 @@ export class ChatService {
     request: ChatRequest,
     { requester, keeper }: ChatCaller,
     deliver: (stream: ChatReplyStream) => Promise<void>,
-  ): Promise<ChatStreamEnd | ChatReplay> {
+  ): Promise<ChatStreamEnd | Replay> {
     return await this.#run(request, requester, async ({ model, upstream, exchange, standing }) => {
       const answer = await upstream.stream(request, exchange.signal, exchange);
       const stream = new BilledStream(answer, exchange, { requester, keeper });
@@ -93,7 +93,7 @@ export class ChatService {
     request: ChatRequest,
     requester: Requester,
     work: (call: OpenCall) => Promise<Result>,
-  ): Promise<Result | ChatReplay> {
+  ): Promise<Result | Replay> {
     const call = this.#openAndClose(request, requester, work);
     this.#calls.add(call);
     try {
@@ -107,7 +107,7 @@ export class ChatService {
     request: ChatRequest,
     requester: Requester,
     work: (call: OpenCall) => Promise<Result>,
-  ): Promise<Result | ChatReplay> {
+  ): Promise<Result | Replay> {
     const opened = await this.#open(request, requester);
     if (opened.type === 'replayed') return opened;
     const { exchange } = opened;
@@ -126,7 +126,7 @@ export class ChatService {
     }
   }
 
-  async #open(request: ChatRequest, requester: Requester): Promise<OpenCall | ChatReplay> {
+  async #open(request: ChatRequest, requester: Requester): Promise<OpenCall | Replay> {
     const model = this.#catalog.getModelOfType(requester.key, request.modelId, 'llm');
     const upstream = this.#upstreamOfModel.get(model.id);
     if (upstream === undefined) throw new Error(`No upstream offers the model "${model.id}".`);

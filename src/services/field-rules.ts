@@ -1,6 +1,8 @@
 // What a text or a time may be that people hand in and that is shown again in tables, terminals and CSV. Pure.
 
 export const MAX_MODEL_LENGTH = 256;
+/** For messages. */
+export const MODEL_RULE = `A model has 1 to ${MAX_MODEL_LENGTH} characters, none of them control characters.`;
 
 /** The last millisecond of the year 9999: later ones have no date with four digits of year. */
 const MAX_TIME_MS = 253_402_300_799_999;

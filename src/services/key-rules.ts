@@ -3,7 +3,7 @@
 
 import type { Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
-import { isModelText, isPrintable, isTime, MAX_MODEL_LENGTH } from './field-rules.ts';
+import { isModelText, isPrintable, isTime, MODEL_RULE } from './field-rules.ts';
 
 export const KEY_RULES = {
   maxNameLength: 200,
@@ -12,6 +12,7 @@ export const KEY_RULES = {
   maxBudgetPicoUsd: 10n ** 18n,
   maxLimit: 1_000_000_000,
   maxOverlapMs: 30 * 86_400_000,
+  defaultOverlapMs: 86_400_000,
 } as const;
 
 /** Fields of a key as somebody asks for them; absent: not asked for. */
@@ -64,9 +65,7 @@ function checkModels(models: readonly string[]): void {
     throw invalid(`A key names at most ${KEY_RULES.maxModels} models.`, 'models');
   }
   const wrong = models.findIndex((id) => !isModelText(id));
-  if (wrong < 0) return;
-  const message = `A model has 1 to ${MAX_MODEL_LENGTH} characters, none of them control characters.`;
-  throw invalid(message, `models[${wrong}]`);
+  if (wrong >= 0) throw invalid(MODEL_RULE, `models[${wrong}]`);
 }
 
 function checkBudget({ amountPicoUsd }: Budget): void {

@@ -82,7 +82,7 @@ export class LedgerAccounting implements Accounting {
         };
       case 'replay':
         if (outcome.reply === null) throw replyNotKept();
-        return { type: 'replayed', reply: outcome.reply, standing: undefined };
+        return { type: 'replayed', reply: outcome.reply };
       case 'refused':
         throw refusalError(outcome, reservation.demand);
       case 'mismatch':

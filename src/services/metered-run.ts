@@ -1,10 +1,9 @@
 // One local job under the accounting: let in, run, written out, billed. The same for decisions and embeddings; what the
 // job is, its service knows, and what its reply looks like, its route.
 
-import type { Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
-import type { Accounting, Opening, OpenRequest, Receipt, StoredReply } from './accounting.ts';
+import type { Accounting, Opening, OpenRequest, Receipt, Replay, StoredReply } from './accounting.ts';
 import type { Requester } from './requester.ts';
 
 export interface LocalResult {
@@ -23,7 +22,7 @@ export interface ReplyWriter<Result> {
 
 export type LocalReply<Result> =
   | { readonly type: 'answered'; readonly result: Result; readonly bodyText: string; readonly receipt: Receipt }
-  | { readonly type: 'replayed'; readonly reply: StoredReply; readonly standing: Standing | undefined };
+  | Replay;
 
 export interface MeteredRun<Result> {
   readonly accounting: Accounting;

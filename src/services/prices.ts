@@ -3,15 +3,14 @@
 
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import { formatUsd, MAX_PRICE_MICRO_USD, type Price } from '../domain/money.ts';
+import { formatUsd, MAX_PRICE_MICRO_USD, PICO_USD_PER_MICRO_USD, type Price } from '../domain/money.ts';
 import type { AuditRecord, DatedPrice, PriceStore } from '../storage/stores.ts';
-import { isModelText, isTime, MAX_MODEL_LENGTH } from './field-rules.ts';
+import { isModelText, isTime, MODEL_RULE } from './field-rules.ts';
 
 export type { DatedPrice } from '../storage/stores.ts';
 
 /** Prices that another process has set are in force here after this time at the latest, plus that of one query. */
 const REFRESH_MS = 2000;
-const PICO_PER_MICRO = 1_000_000n;
 
 export interface NewPrice {
   readonly modelId: string;
@@ -120,13 +119,11 @@ export class PriceService {
 
 /** Dollars per 1,000,000 tokens, exact. */
 export function formatPrice(microUsd: number): string {
-  return formatUsd(BigInt(microUsd) * PICO_PER_MICRO);
+  return formatUsd(BigInt(microUsd) * PICO_USD_PER_MICRO_USD);
 }
 
 function checkModelId(modelId: string): void {
-  if (isModelText(modelId)) return;
-  const message = `A model has 1 to ${MAX_MODEL_LENGTH} characters, none of them control characters.`;
-  throw new AppError('invalid_request', message, { param: 'model' });
+  if (!isModelText(modelId)) throw new AppError('invalid_request', MODEL_RULE, { param: 'model' });
 }
 
 const PRICE_FIELDS = [

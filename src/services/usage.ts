@@ -10,6 +10,7 @@ import type {
   UsageGroup,
   UsageStore,
 } from '../storage/stores.ts';
+import { type Page, pageOf } from './page.ts';
 import { Turnstile } from './turnstile.ts';
 
 export type { KeyStanding, UsageDimension, UsageFilter, UsageGroup } from '../storage/stores.ts';
@@ -29,11 +30,6 @@ export interface RowPage {
 export interface GroupPage {
   readonly offset: number;
   readonly limit: number;
-}
-
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly hasMore: boolean;
 }
 
 export interface UsageReport extends Page<UsageGroup> {
@@ -88,14 +84,14 @@ export class UsageService {
   async groups(filter: UsageFilter, by: readonly UsageDimension[], page: GroupPage): Promise<Page<UsageGroup>> {
     const { offset, limit } = page;
     const found = await this.#turnstile.pass(() => this.#usage.sum(filter, by, { offset, limit: limit + 1 }));
-    return { items: found.slice(0, limit), hasMore: found.length > limit };
+    return pageOf(found, limit);
   }
 
   /** Newest first. */
   async rows(filter: UsageFilter, page: RowPage): Promise<Page<LedgerRow>> {
     const { before, limit } = page;
     const found = await this.#turnstile.pass(() => this.#usage.rows(filter, { before, limit: limit + 1 }));
-    return { items: found.slice(0, limit), hasMore: found.length > limit };
+    return pageOf(found, limit);
   }
 
   /** Every group, a page in memory at a time. */

@@ -6,6 +6,7 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from './database-kind.ts';
 import { sumCosts } from './ledger-sums.ts';
 import type { Database } from './schema.ts';
+import { messageOf } from './sqlite/sqlite-error.ts';
 import { StorageError } from './storage-error.ts';
 
 /** Processes do not move: none lives on either side, and what they left open is closed where it arrives. */
@@ -170,8 +171,4 @@ function canonical(row: Row): string {
     .sort()
     .map((column) => [column, row[column] === null ? null : String(row[column])]);
   return `${JSON.stringify(cells)}\n`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

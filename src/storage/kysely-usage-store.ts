@@ -1,7 +1,8 @@
 // Reports over the ledger: sums, single rows, and the roll-up of old rows. Who may ask for what is not decided here.
 
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
-import type { LedgerRow, RequestEnd } from '../domain/ledger.ts';
+import type { LedgerRow } from '../domain/ledger.ts';
+import { toLedgerRow } from './ledger-row.ts';
 import {
   groupColumns,
   matches,
@@ -175,35 +176,5 @@ function toGroup(row: SummedRow): UsageGroup {
     outputTokens: BigInt(row.output_tokens),
     reasoningTokens: BigInt(row.reasoning_tokens),
     costPicoUsd: toCostPicoUsd(row),
-  };
-}
-
-function toLedgerRow(row: Selectable<LedgerTable>): LedgerRow {
-  return {
-    id: row.id,
-    requestId: row.request_id,
-    keyId: row.key_id,
-    modelId: row.model_id,
-    endpoint: row.endpoint,
-    isStreamed: row.is_streamed === 1,
-    acceptedAtMs: Number(row.accepted_at_ms),
-    price: {
-      inputMicroUsd: Number(row.input_micro_usd),
-      cachedInputMicroUsd: Number(row.cached_input_micro_usd),
-      outputMicroUsd: Number(row.output_micro_usd),
-    },
-    end: row.end_type as RequestEnd,
-    status: row.status,
-    errorCode: row.error_code,
-    usage: {
-      inputTokens: Number(row.input_tokens),
-      cachedTokens: Number(row.cached_tokens),
-      outputTokens: Number(row.output_tokens),
-      reasoningTokens: Number(row.reasoning_tokens),
-    },
-    isEstimated: row.is_estimated === 1,
-    costPicoUsd: BigInt(row.cost_pico_usd),
-    durationMs: Number(row.duration_ms),
-    waitMs: row.wait_ms === null ? null : Number(row.wait_ms),
   };
 }

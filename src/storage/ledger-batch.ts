@@ -1,17 +1,8 @@
 // Decides operations on the ledger one after the other, in memory, between what was read and what is to be written in one
 // transaction. The policy is domain/account.ts's; the statements are ledger-statements.ts's.
 
-import {
-  type Account,
-  admit,
-  newAccount,
-  periodStartMs,
-  release,
-  settle,
-  standingOf,
-  type Terms,
-} from '../domain/account.ts';
-import type { RequestOutcome } from '../domain/ledger.ts';
+import { type Account, admit, newAccount, periodStartMs, release, settle, standingOf } from '../domain/account.ts';
+import { NO_STANDING, type RequestOutcome } from '../domain/ledger.ts';
 import type { IdempotencyClaims } from './idempotency-claims.ts';
 import type { LedgerOperation, OperationOutcome } from './ledger-operation.ts';
 import { type OpenReservation, openReservationOf } from './ledger-row.ts';
@@ -42,11 +33,6 @@ export interface BatchState {
   readonly claims: IdempotencyClaims;
   readonly reads: LedgerReads;
 }
-
-const NO_TERMS: Terms = {
-  budget: null,
-  limits: { requestsPerMinute: null, tokensPerMinute: null, concurrentRequests: null },
-};
 
 export class LedgerBatch {
   readonly claims: IdempotencyClaims;
@@ -106,7 +92,7 @@ export class LedgerBatch {
     if (reservation === undefined) {
       const isSettled =
         this.rows.some((row) => row.reservation.accepted.id === id) || (await this.#reads.isSettled(id));
-      return isSettled ? { type: 'settled', standing: standingOf(newAccount(''), NO_TERMS, 0) } : { type: 'missing' };
+      return isSettled ? { type: 'settled', standing: NO_STANDING } : { type: 'missing' };
     }
     const { accepted, costPicoUsd, tokens, terms } = reservation;
     const { acceptedAtMs, keyId } = accepted;

@@ -1,10 +1,10 @@
-// Reservations and accounts as rows of their tables, and back; and what becomes a row of the ledger.
+// Reservations, accounts and what the ledger keeps of requests, as rows of their tables, and back.
 
 import type { Insertable, Selectable } from 'kysely';
 import type { Account, Terms } from '../domain/account.ts';
 import type { Budget, BudgetReset } from '../domain/api-key.ts';
-import type { AcceptedRequest, RequestOutcome } from '../domain/ledger.ts';
-import type { AccountTable, LedgerTable, ReservationTable } from './schema.ts';
+import type { AcceptedRequest, LedgerRow, RequestEnd, RequestOutcome } from '../domain/ledger.ts';
+import type { AcceptedRequestColumns, AccountTable, LedgerTable, ReservationTable } from './schema.ts';
 import type { Reservation } from './stores.ts';
 
 /** What is kept of a reservation until it ends. */
@@ -64,6 +64,25 @@ export function toLedgerColumns(accepted: AcceptedRequest, outcome: RequestOutco
   };
 }
 
+export function toLedgerRow(row: Selectable<LedgerTable>): LedgerRow {
+  return {
+    ...toAccepted(row),
+    end: row.end_type as RequestEnd,
+    status: row.status,
+    errorCode: row.error_code,
+    usage: {
+      inputTokens: Number(row.input_tokens),
+      cachedTokens: Number(row.cached_tokens),
+      outputTokens: Number(row.output_tokens),
+      reasoningTokens: Number(row.reasoning_tokens),
+    },
+    isEstimated: row.is_estimated === 1,
+    costPicoUsd: BigInt(row.cost_pico_usd),
+    durationMs: Number(row.duration_ms),
+    waitMs: row.wait_ms === null ? null : Number(row.wait_ms),
+  };
+}
+
 export function toAccountRow(account: Account): Insertable<AccountTable> {
   const { window } = account;
   return {
@@ -115,7 +134,7 @@ function toAcceptedColumns(accepted: AcceptedRequest) {
   };
 }
 
-function toAccepted(row: Selectable<ReservationTable>): AcceptedRequest {
+function toAccepted(row: Selectable<AcceptedRequestColumns>): AcceptedRequest {
   return {
     id: row.id,
     requestId: row.request_id,

@@ -1,7 +1,8 @@
 // From any older schema to the newest, step by step. Steps are never edited once released; a new one is appended.
 
-import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { createAccountingTables } from './accounting-tables.ts';
+import { isPostgres } from './database-kind.ts';
 import type { Database } from './schema.ts';
 import { StorageError } from './storage-error.ts';
 
@@ -44,8 +45,7 @@ export async function migrate(database: Kysely<Database>, nowMs: number): Promis
 
 // On SQLite a transaction begins with the write lock.
 async function takeLock(transaction: Transaction<Database>): Promise<void> {
-  const isPostgres = transaction.getExecutor().adapter instanceof PostgresAdapter;
-  if (isPostgres) await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction);
+  if (isPostgres(transaction)) await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction);
 }
 
 async function currentVersion(transaction: Transaction<Database>): Promise<number> {
@@ -54,6 +54,14 @@ async function currentVersion(transaction: Transaction<Database>): Promise<numbe
     .select((select) => select.fn.max('version').as('version'))
     .executeTakeFirst();
   return Number(row?.version ?? 0);
+}
+
+/** Of a file or store that a command looks at. @throws StorageError when it is newer than this code */
+export function requireKnownVersion(name: string, version: number): number {
+  if (version <= newestSchemaVersion) return version;
+  throw new StorageError(
+    `${name} has schema ${version} and this version of umpire knows ${newestSchemaVersion}: a newer umpire wrote it.`,
+  );
 }
 
 function refuseNewer(version: number): void {

@@ -77,7 +77,7 @@ export interface AccountTable {
 }
 
 /** What a reservation and the row it becomes have in common. */
-interface AcceptedRequestColumns {
+export interface AcceptedRequestColumns {
   id: string;
   request_id: string;
   key_id: string;

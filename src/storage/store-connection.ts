@@ -1,14 +1,13 @@
 // One store held by a command as a whole: where it is, its connection, and its lock. Servers open stores.ts instead.
 
 import { existsSync } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import { migrate } from './migrations.ts';
 import { describePostgres } from './postgres/postgres-commands.ts';
 import type { Database } from './schema.ts';
 import { FolderInUse, holdFolderLock } from './sqlite/folder-lock.ts';
-import { LOCK_FILE_NAME, STORE_FILE_NAME } from './sqlite/open-sqlite-stores.ts';
+import { createForOwner, LOCK_FILE_NAME, STORE_FILE_NAME } from './sqlite/open-sqlite-stores.ts';
 import { SqliteConnection } from './sqlite/sqlite-connection.ts';
 import { NodeSqliteDialect } from './sqlite/sqlite-dialect.ts';
 import { messageOf } from './sqlite/sqlite-error.ts';
@@ -111,10 +110,4 @@ async function withPostgres<T>(
   } finally {
     await pool.end();
   }
-}
-
-/** SQLite gives its journals the mode of the file. */
-async function createForOwner(file: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await (await open(file, 'a', 0o600)).close();
 }

@@ -4,7 +4,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type CheckedBooks, checkBooks } from './check-store.ts';
 import { type CopiedStore, copyStore } from './copy-store.ts';
-import { newestSchemaVersion } from './migrations.ts';
+import { newestSchemaVersion, requireKnownVersion } from './migrations.ts';
 import { dumpCommand, restoreCommand } from './postgres/postgres-commands.ts';
 import type { Database } from './schema.ts';
 import { backupSqlite, type StoreCopy } from './sqlite/sqlite-backup.ts';
@@ -91,10 +91,7 @@ async function readSchemaVersion(database: Kysely<Database>, store: StoreLocatio
     if (error instanceof StoreUnavailableError) throw error;
     throw new StorageError(`${nameOf(store)} holds no store of umpire: ${messageOf(error)}`);
   });
-  if (version <= newestSchemaVersion) return version;
-  throw new StorageError(
-    `${nameOf(store)} has schema ${version} and this version of umpire knows ${newestSchemaVersion}: a newer umpire wrote it.`,
-  );
+  return requireKnownVersion(nameOf(store), version);
 }
 
 async function selectSchemaVersion(database: Kysely<Database>): Promise<number> {

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AuditService } from '../../services/audit.ts';
 import { operation } from '../operation.ts';
 import { auditListSchema, auditQuery, toWireAudit } from '../schemas/audit-record.ts';
-import { parseNumberCursor } from '../schemas/paging.ts';
+import { nextCursorOf, parseNumberCursor } from '../schemas/paging.ts';
 
 const schema = operation(
   {
@@ -23,12 +23,11 @@ export async function adminAuditRoute(
 ): Promise<void> {
   api.withTypeProvider<ZodTypeProvider>().get('/audit', { schema }, async ({ query }) => {
     const before = query.cursor === undefined ? undefined : parseNumberCursor(query.cursor);
-    const { items, hasMore } = await audit.list({ before, limit: query.limit });
-    const last = items.at(-1);
+    const page = await audit.list({ before, limit: query.limit });
     return {
       object: 'list' as const,
-      data: items.map(toWireAudit),
-      next_cursor: hasMore && last !== undefined ? String(last.id) : null,
+      data: page.items.map(toWireAudit),
+      next_cursor: nextCursorOf(page, ({ id }) => String(id)),
     };
   });
 }

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { type ApiKeyService, isKeyId } from '../../services/api-keys.ts';
+import { pageOf } from '../../services/page.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
 import {
@@ -23,7 +24,7 @@ import {
   toWireKey,
 } from '../schemas/admin-key.ts';
 import { toInstant } from '../schemas/instant.ts';
-import { badCursor, cursorParameter, limitParameter } from '../schemas/paging.ts';
+import { badCursor, cursorParameter, limitParameter, nextCursorOf } from '../schemas/paging.ts';
 import { strictFields } from '../schemas/strict-fields.ts';
 
 const tag = 'Administration';
@@ -91,9 +92,12 @@ export async function adminKeyRoutes(api: FastifyInstance, { keys }: { readonly 
   typed.get('/keys', { schema: listSchema }, async ({ query }) => {
     const { limit, cursor: after } = query;
     if (after !== undefined && !isKeyId(after)) throw badCursor();
-    const found = await keys.list({ after, limit: limit + 1 });
-    const data = found.slice(0, limit).map(toWire);
-    return { object: 'list' as const, data, next_cursor: found.length > limit ? (data.at(-1)?.id ?? null) : null };
+    const page = pageOf(await keys.list({ after, limit: limit + 1 }), limit);
+    return {
+      object: 'list' as const,
+      data: page.items.map(toWire),
+      next_cursor: nextCursorOf(page, ({ id }) => id),
+    };
   });
 
   typed.post('/keys', { schema: createSchema }, async (request, reply) => {

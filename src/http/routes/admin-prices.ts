@@ -16,7 +16,7 @@ import {
   toWireCurrent,
   toWirePrice,
 } from '../schemas/admin-price.ts';
-import { cursorParameter, limitParameter, parseNumberCursor } from '../schemas/paging.ts';
+import { cursorParameter, limitParameter, parseOffset } from '../schemas/paging.ts';
 import { filterText, strictFields } from '../schemas/strict-fields.ts';
 
 export interface AdminPricesDeps {
@@ -75,7 +75,7 @@ export async function adminPriceRoutes(api: FastifyInstance, { prices, catalog }
   typed.get('/prices/history', { schema: historySchema }, async ({ query }) => {
     const all = await prices.list();
     const found = query.model === undefined ? all : all.filter(({ modelId }) => modelId === query.model);
-    const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
+    const offset = parseOffset(query.cursor);
     const end = offset + query.limit;
     return {
       object: 'list' as const,

@@ -6,15 +6,13 @@ import type { UsageService } from '../../services/usage.ts';
 import { type CsvRow, sendCsv, wantsCsv } from '../csv-reply.ts';
 import { operation } from '../operation.ts';
 import { ledgerRowsSchema, rowHeading, toRowCells, toWireRow } from '../schemas/ledger-row.ts';
-import { parseNumberCursor, parseRowCursor, refusePaging, rowCursor } from '../schemas/paging.ts';
+import { nextCursorOf, parseOffset, parseRowCursor, refusePaging, rowCursor } from '../schemas/paging.ts';
 import {
   groupHeading,
   requestsQuery,
   toGroupCells,
-  toInstantRange,
   toUsageFilter,
-  toWireGroup,
-  toWireTotals,
+  toWireReport,
   usageQuery,
   usageReportSchema,
 } from '../schemas/usage-report.ts';
@@ -62,15 +60,9 @@ export async function adminUsageRoutes(
       const pages = mapPages(usage.allGroups(filter, by), (group) => toGroupCells(group, by));
       return sendCsv(reply, { name: 'usage', heading: groupHeading(by), pages });
     }
-    const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
-    const report = await usage.report(filter, by, { offset, limit: query.limit });
-    return reply.send({
-      object: 'usage_report' as const,
-      ...toInstantRange(filter),
-      data: report.items.map(toWireGroup),
-      totals: toWireTotals(report.total),
-      next_cursor: report.hasMore ? String(offset + query.limit) : null,
-    });
+    const page = { offset: parseOffset(query.cursor), limit: query.limit };
+    const report = await usage.report(filter, by, page);
+    return reply.send({ object: 'usage_report' as const, ...toWireReport(filter, report, page) });
   });
 
   typed.get('/requests', { schema: requestsSchema }, async (request, reply) => {
@@ -85,12 +77,11 @@ export async function adminUsageRoutes(
       });
     }
     const before = query.cursor === undefined ? undefined : parseRowCursor(query.cursor);
-    const { items, hasMore } = await usage.rows(filter, { before, limit: query.limit });
-    const last = items.at(-1);
+    const page = await usage.rows(filter, { before, limit: query.limit });
     return reply.send({
       object: 'list' as const,
-      data: items.map(toWireRow),
-      next_cursor: hasMore && last !== undefined ? rowCursor(last) : null,
+      data: page.items.map(toWireRow),
+      next_cursor: nextCursorOf(page, rowCursor),
     });
   });
 }

@@ -12,6 +12,7 @@ import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
 import { chatReplySchema, chatRequestExample, chatRequestSchema, toChatRequest } from '../schemas/chat-completions.ts';
+import { JSON_TYPE } from '../send-result.ts';
 
 export interface ChatCompletionsDeps {
   readonly chat: ChatService;
@@ -54,8 +55,6 @@ export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompl
   });
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
 const keeper: ChatReplyKeeper = {
   keepCompletion: (body, costPicoUsd) => ({ contentType: JSON_TYPE, body, headers: costHeaders(costPicoUsd) }),
   keepStream: (chunks, costPicoUsd) => ({
@@ -81,7 +80,7 @@ async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): P
       })
     : await chat.complete(asked, caller);
   if (answered.type === 'replayed') {
-    sendReplay(reply, answered.reply, answered.standing);
+    sendReplay(reply, answered.reply);
     return;
   }
   if (answered.usage !== undefined) metrics.countTokens(answered.model.id, answered.usage);

@@ -7,8 +7,8 @@ import type { UsageService } from '../../services/usage.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
 import { ownUsageSchema, toWireStanding } from '../schemas/own-usage.ts';
-import { parseNumberCursor } from '../schemas/paging.ts';
-import { ownUsageQuery, toInstantRange, toUsageFilter, toWireGroup, toWireTotals } from '../schemas/usage-report.ts';
+import { parseOffset } from '../schemas/paging.ts';
+import { ownUsageQuery, toUsageFilter, toWireReport } from '../schemas/usage-report.ts';
 
 const schema = operation(
   {
@@ -26,18 +26,12 @@ export async function usageRoute(api: FastifyInstance, { usage }: { readonly usa
     const { query } = request;
     const key = keyOf(request);
     const filter = toUsageFilter({ ...query, key: key.id }, usage.nowMs());
-    const offset = query.cursor === undefined ? 0 : parseNumberCursor(query.cursor);
-    const [report, standing] = await Promise.all([
-      usage.report(filter, query.group_by, { offset, limit: query.limit }),
-      usage.standing(key),
-    ]);
+    const page = { offset: parseOffset(query.cursor), limit: query.limit };
+    const [report, standing] = await Promise.all([usage.report(filter, query.group_by, page), usage.standing(key)]);
     return {
       object: 'usage' as const,
       key: key.id,
-      ...toInstantRange(filter),
-      data: report.items.map(toWireGroup),
-      totals: toWireTotals(report.total),
-      next_cursor: report.hasMore ? String(offset + query.limit) : null,
+      ...toWireReport(filter, report, page),
       ...toWireStanding(key, standing),
     };
   });

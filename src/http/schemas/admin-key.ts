@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { KeyPatch, NewApiKey } from '../../services/api-keys.ts';
+import { KEY_RULES } from '../../services/key-rules.ts';
 import type { KeyState } from '../../services/key-state.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { usdField, usdReply } from './money-field.ts';
@@ -51,7 +52,7 @@ export const rotatedKeySchema = keySchema
   })
   .meta({ id: 'RotatedApiKey', description: 'A key with its new secret, which is shown only now.' });
 
-const name = z.string("The field 'name' must be a string.").meta({ minLength: 1, maxLength: 200 });
+const name = z.string("The field 'name' must be a string.").meta({ minLength: 1, maxLength: KEY_RULES.maxNameLength });
 const models = z
   .array(z.string('A model must be a string.'), "The field 'models' must be an array of strings, or null for all.")
   .nullable()
@@ -63,8 +64,8 @@ const budget = strictFields('budget', {
   amount_usd: usdField('amount_usd'),
   reset: reset.default('none').describe('When spending counts from zero again, at midnight UTC.'),
 }).nullable();
-const LIMIT = 'A limit is a whole number from 1 to 1,000,000,000, or null for none.';
-const limit = z.int(LIMIT).min(1, LIMIT).max(1_000_000_000, LIMIT).nullable().optional();
+const LIMIT = `A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}, or null for none.`;
+const limit = z.int(LIMIT).min(1, LIMIT).max(KEY_RULES.maxLimit, LIMIT).nullable().optional();
 const limits = strictFields('limits', {
   requests_per_minute: limit,
   tokens_per_minute: limit,
@@ -102,14 +103,14 @@ export const keyPatchSchema = strictFields('body', {
 
 export const keyPatchExample = { disabled: true };
 
-const DAY_SECONDS = 86_400;
-const OVERLAP = "The field 'overlap_seconds' must be a whole number from 0 to 2,592,000.";
+const MAX_OVERLAP_SECONDS = KEY_RULES.maxOverlapMs / 1000;
+const OVERLAP = `The field 'overlap_seconds' must be a whole number from 0 to ${MAX_OVERLAP_SECONDS.toLocaleString('en-US')}.`;
 const rotationFields = strictFields('body', {
   overlap_seconds: z
     .int(OVERLAP)
     .min(0, OVERLAP)
-    .max(30 * DAY_SECONDS, OVERLAP)
-    .default(DAY_SECONDS)
+    .max(MAX_OVERLAP_SECONDS, OVERLAP)
+    .default(KEY_RULES.defaultOverlapMs / 1000)
     .describe('How long the secrets before still work.'),
 });
 /** A request without a body is one that leaves everything to us. */

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { Price } from '../../domain/money.ts';
-import type { DatedPrice } from '../../services/prices.ts';
-import { formatPrice, type NewPrice } from '../../services/prices.ts';
+import { MAX_MODEL_LENGTH } from '../../services/field-rules.ts';
+import { type DatedPrice, formatPrice, type NewPrice } from '../../services/prices.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { priceField } from './money-field.ts';
 import { listOf } from './paging.ts';
@@ -53,7 +53,7 @@ export const currentPricesSchema = z
   .meta({ id: 'CurrentPriceList', description: 'What every model of this server costs now.' });
 
 export const newPriceSchema = strictFields('body', {
-  model: z.string("The field 'model' must be a string.").meta({ minLength: 1, maxLength: 256 }),
+  model: z.string("The field 'model' must be a string.").meta({ minLength: 1, maxLength: MAX_MODEL_LENGTH }),
   input_usd: priceField('input_usd').describe('US dollars per 1,000,000 tokens of input.'),
   cached_input_usd: priceField('cached_input_usd')
     .optional()

@@ -1,9 +1,7 @@
 // Dollars on the wire: exact decimals as text, never floating-point numbers. Beside what is summed stands the integer.
 
 import { z } from 'zod';
-import { findPicoUsd, formatUsd } from '../../domain/money.ts';
-
-const PICO_PER_MICRO = 1_000_000n;
+import { findPicoUsd, formatUsd, PICO_USD_PER_MICRO_USD } from '../../domain/money.ts';
 
 export const usdReply = z
   .string()
@@ -32,7 +30,8 @@ export function priceField(name: string) {
     .string(message)
     .transform((text, context) => {
       const picoUsd = findPicoUsd(text);
-      if (picoUsd !== undefined && picoUsd % PICO_PER_MICRO === 0n) return Number(picoUsd / PICO_PER_MICRO);
+      if (picoUsd !== undefined && picoUsd % PICO_USD_PER_MICRO_USD === 0n)
+        return Number(picoUsd / PICO_USD_PER_MICRO_USD);
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
+import type { Page } from '../../services/page.ts';
 import { queryNumber, queryText } from './strict-fields.ts';
 
 export const limitParameter = queryNumber('limit', { min: 1, max: 1000, byDefault: 100 }).describe(
@@ -31,11 +32,22 @@ export function parseNumberCursor(cursor: string): number {
   return number;
 }
 
+/** Of a list whose cursors count its items. @throws AppError `invalid_request` */
+export function parseOffset(cursor: string | undefined): number {
+  return cursor === undefined ? 0 : parseNumberCursor(cursor);
+}
+
 /** @throws AppError `invalid_request` */
 export function parseRowCursor(cursor: string): { acceptedAtMs: number; id: string } {
   const [, time, id] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(cursor) ?? [];
   if (time === undefined || id === undefined) throw badCursor();
   return { acceptedAtMs: Number(time), id };
+}
+
+/** @param cursorOf of the last item of a page */
+export function nextCursorOf<Item>({ items, hasMore }: Page<Item>, cursorOf: (last: Item) => string): string | null {
+  const last = items.at(-1);
+  return hasMore && last !== undefined ? cursorOf(last) : null;
 }
 
 export function rowCursor({ acceptedAtMs, id }: { readonly acceptedAtMs: number; readonly id: string }): string {

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../../services/usage.ts';
+import type { GroupPage, UsageDimension, UsageFilter, UsageGroup, UsageReport } from '../../services/usage.ts';
 import type { CsvRow } from '../csv-reply.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
@@ -78,9 +78,9 @@ const totalsShape = {
   cost_pico_usd: picoUsdReply,
 };
 
-export const usageTotalsSchema = z.object(totalsShape).meta({ id: 'UsageTotals', description: 'Sums over requests.' });
+const usageTotalsSchema = z.object(totalsShape).meta({ id: 'UsageTotals', description: 'Sums over requests.' });
 
-export const usageGroupSchema = z
+const usageGroupSchema = z
   .object({
     key: z.string().optional().describe('Id.'),
     model: z.string().optional(),
@@ -130,8 +130,17 @@ export function toUsageFilter(query: RangeQuery, nowMs: number): UsageFilter {
   };
 }
 
-export function toInstantRange({ fromMs, toMs }: UsageFilter): { from: string; to: string } {
-  return { from: toInstant(fromMs), to: toInstant(toMs) };
+type WireReport = Omit<z.output<typeof usageReportSchema>, 'object'>;
+
+/** One page of a report. */
+export function toWireReport({ fromMs, toMs }: UsageFilter, report: UsageReport, page: GroupPage): WireReport {
+  return {
+    from: toInstant(fromMs),
+    to: toInstant(toMs),
+    data: report.items.map(toWireGroup),
+    totals: toWireTotals(report.total),
+    next_cursor: report.hasMore ? String(page.offset + page.limit) : null,
+  };
 }
 
 function startOfMonth(ms: number): number {
@@ -139,7 +148,7 @@ function startOfMonth(ms: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }
 
-export function toWireTotals(group: UsageGroup): z.output<typeof usageTotalsSchema> {
+function toWireTotals(group: UsageGroup): z.output<typeof usageTotalsSchema> {
   return {
     requests: group.requests,
     input_tokens: Number(group.inputTokens),
@@ -150,7 +159,7 @@ export function toWireTotals(group: UsageGroup): z.output<typeof usageTotalsSche
   };
 }
 
-export function toWireGroup(group: UsageGroup): z.output<typeof usageGroupSchema> {
+function toWireGroup(group: UsageGroup): z.output<typeof usageGroupSchema> {
   return {
     ...(group.keyId === undefined ? {} : { key: group.keyId }),
     ...(group.modelId === undefined ? {} : { model: group.modelId }),

@@ -1,7 +1,7 @@
 // Opens the embedded store: folder, file, thread. The default of the server; one file, for one server and for commands.
 
 import { mkdir, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { GroupedLedger } from '../grouped-ledger.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Stores } from '../stores.ts';
@@ -45,11 +45,15 @@ export async function openSqliteStores({ dataDir, exclusive }: SqliteOptions): P
   };
 }
 
-// SQLite gives its journals the mode of the file, so the mode is right before it opens it.
+/** With its folder. SQLite gives its journals the mode of the file, so the mode is right before it opens it. */
+export async function createForOwner(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await (await open(file, 'a', 0o600)).close();
+}
+
 async function createFiles(dataDir: string, files: readonly string[]): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    for (const file of files) await (await open(file, 'a', 0o600)).close();
+    for (const file of files) await createForOwner(file);
   } catch (error) {
     throw new StorageError(`The data folder ${dataDir} cannot be written: ${messageOf(error)}.`);
   }

@@ -39,7 +39,7 @@ export class SqliteConnection {
     this.#database = new DatabaseSync(file, { timeout: busyTimeoutMs });
     // With WAL readers and a writer of another process do not block each other; with it NORMAL loses at most the last
     // commits when the machine loses power, never the file.
-    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
+    this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     this.#database.exec(`PRAGMA wal_autocheckpoint = ${JOURNAL_PAGES}`);
     if (isReader) this.#database.exec('PRAGMA query_only = ON');
   }

@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import { StorageError } from '../storage-error.ts';
 import { StoreUnavailableError } from '../stores.ts';
+import { messageOf } from './sqlite-error.ts';
 import type { SqliteReply, SqliteRequest, SqliteThreadData, StoreName } from './sqlite-messages.ts';
 
 interface Waiting {
@@ -23,7 +24,7 @@ export class SqliteThread {
   private constructor(worker: Worker) {
     this.#worker = worker;
     worker.on('message', (reply: SqliteReply) => this.#settle(reply));
-    worker.on('error', (error) => this.#end(error instanceof Error ? error.message : String(error)));
+    worker.on('error', (error) => this.#end(messageOf(error)));
     this.#exited = new Promise((resolve) => {
       worker.once('exit', () => {
         this.#end('its thread has ended');

@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
-import { newestSchemaVersion } from '../migrations.ts';
+import { requireKnownVersion } from '../migrations.ts';
 import { StorageError } from '../storage-error.ts';
 import { messageOf } from './sqlite-error.ts';
 
@@ -53,11 +53,7 @@ function knownSchemaVersion(database: DatabaseSync, name: string): number {
   const table = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations'");
   if (table.get() === undefined) throw new StorageError(`${name} is a database, but none of umpire.`);
   const row = database.prepare('SELECT max(version) AS version FROM schema_migrations').get();
-  const version = Number(row?.['version'] ?? 0);
-  if (version <= newestSchemaVersion) return version;
-  throw new StorageError(
-    `${name} has schema ${version} and this version of umpire knows ${newestSchemaVersion}: a newer umpire wrote it.`,
-  );
+  return requireKnownVersion(name, Number(row?.['version'] ?? 0));
 }
 
 export function refuseExisting(file: string): void {
