@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unrestrictedKey } from '../../src/domain/api-key.ts';
+import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
 import { type Target, targetOf } from './decisions.ts';
 import { type CommandSurroundings, runUmpire } from './run-umpire.ts';
 import { GRAPH_CACHE, ROOT, ServerProcess } from './server-process.ts';
@@ -49,6 +51,27 @@ describe('the command line', () => {
     ]) {
       expect(out).toMatch(new RegExp(`^ {2}${name} +[A-Z]`, 'm'));
     }
+  });
+
+  it('says everything to a reader that is slower than it', async () => {
+    const dataDir = mkdtempSync(join(folder, 'many-keys-'));
+    const stores = await openSqliteStores({ dataDir, exclusive: false });
+    const names = Array.from({ length: 2000 }, (_, index) => `${index} ${'long name '.repeat(50)}`);
+    for (const [index, name] of names.entries()) {
+      const secret = {
+        hash: String(index).padStart(64, '0'),
+        visiblePrefix: 'ump_',
+        createdAtMs: 0,
+        expiresAtMs: null,
+      };
+      const audit = { atMs: 0, actor: 'command line', action: 'key.create', target: `key_${index}`, details: {} };
+      const key = unrestrictedKey({ id: `key_${String(index).padStart(16, '0')}`, name });
+      await stores.keys.insert(key, secret, audit);
+    }
+    await stores.close();
+    const { code, out } = await umpire(['keys', 'list', '--json'], { env: { UMPIRE_DATA_DIR: dataDir } });
+    expect(code).toBe(0);
+    expect(JSON.parse(out).map(({ name }: { name: string }) => name)).toEqual(names);
   });
 
   it('shows the settings of the server', async () => {
