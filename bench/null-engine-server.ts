@@ -39,10 +39,12 @@ const engine: Engine = {
     answers: questions.map(() => ({ type: 'noul', noul: 0.5 })),
     inputTokens: TOKENS,
     timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
+    source: { answer: 'run', keptTokens: 0 },
   }),
   countDecisionTokens: async () => TOKENS,
   embed: () => Promise.reject(new Error('Nobody embeds here.')),
   countEmbeddingTokens: () => Promise.reject(new Error('Nobody embeds here.')),
+  findRefusal: () => undefined,
   status: () => ({
     state: 'ready',
     queuedJobs: 0,
@@ -51,6 +53,7 @@ const engine: Engine = {
     workers: 0,
     threadsPerWorker: 0,
     device: 'none',
+    stateCache: { stateTokens: 0, keptTokens: 0 },
   }),
   drain: async () => undefined,
 };

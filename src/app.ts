@@ -146,6 +146,7 @@ export async function startEngine({ engine }: Config, parts: EngineParts): Promi
     workers: engine.workers,
     threadsPerWorker: engine.threadsPerWorker,
     cacheFolder: parts.cacheFolder,
+    stateCacheBytes: engine.stateCacheBytes,
     queue: {
       maxJobs: engine.queueMaxJobs,
       maxCostMs: engine.queueMaxCostMs,

@@ -24,6 +24,9 @@ const MODELS_BESIDE_THE_CODE = join(import.meta.dirname, '..', '..', 'models');
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const milliseconds = (min = 1): z.ZodInt => z.int().min(min).max(MAX_TIMER_MS);
 const text = z.string().min(1);
+/** Buffers of one worker cannot be larger than this. */
+const MAX_BYTES = 2 ** 32;
+const bytes = (min = 1): z.ZodInt => z.int().min(min).max(MAX_BYTES);
 const count = (min = 1): z.ZodInt => z.int().min(min).max(1_000_000);
 
 const engine = z.strictObject({
@@ -54,6 +57,12 @@ const engine = z.strictObject({
     help: 'Longest wait before work on a call begins. A call that cannot meet it is refused at once. The decision SDK gives up after 10 s.',
     unit: 'ms',
   }),
+  stateCacheBytes: bytes(0)
+    .default(128 * 1024 * 1024)
+    .register(note, {
+      help: 'What each worker keeps of documents it has read (keys and values, 18.4 kB a token of `kev`), so that the next question about one of them costs the question alone. The least recently used goes first; 0 switches it off.',
+      unit: 'bytes',
+    }),
   probeIntervalMs: milliseconds(0).default(10_000).register(note, {
     help: 'Time between probe inferences on an idle engine; 0 switches them off.',
     unit: 'ms',
@@ -66,6 +75,25 @@ const engine = z.strictObject({
     help: 'Where optimised graphs are kept between starts.',
     path: true,
     defaultText: '`cache` in dataDir',
+  }),
+});
+
+const answers = z.strictObject({
+  merge: z.boolean().default(true).register(note, {
+    help: 'Whether identical decisions or embeddings under way run once. Each is billed as usual.',
+  }),
+  cacheBytes: bytes(0)
+    .default(16 * 1024 * 1024)
+    .register(note, {
+      help: 'What is kept of answers, so that an identical request is answered without a run. It is billed as usual. 0 switches it off.',
+      unit: 'bytes',
+    }),
+  cacheTtlMs: milliseconds().default(300_000).register(note, {
+    help: 'How long an answer is kept.',
+    unit: 'ms',
+  }),
+  scope: z.enum(['key', 'all']).default('key').register(note, {
+    help: 'Who may share an answer: requests of one API key, or of all. With `all` a caller can tell from the time of a reply that somebody asked the same before.',
   }),
 });
 
@@ -299,6 +327,7 @@ export const configSchema = z.strictObject({
   ledger: ledger.prefault({}),
   idempotency: idempotency.prefault({}),
   engine: engine.prefault({}),
+  answers: answers.prefault({}),
   decisions: decisions.prefault({}),
   http: http.prefault({}),
   log: log.prefault({}),

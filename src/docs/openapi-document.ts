@@ -76,6 +76,7 @@ const emptyEngine: Engine = {
   countDecisionTokens: notServed,
   countEmbeddingTokens: notServed,
   drain: async () => undefined,
+  findRefusal: () => undefined,
   status: () => ({
     state: 'ready',
     queuedJobs: 0,
@@ -84,6 +85,7 @@ const emptyEngine: Engine = {
     workers: 0,
     threadsPerWorker: 0,
     device: 'none',
+    stateCache: { stateTokens: 0, keptTokens: 0 },
   }),
 };
 

@@ -57,7 +57,8 @@ export class Decider {
     const { probabilities, inputTokens, queueMs, tokenizeMs, inferMs, wallMs } = outcome;
     this.costs.observe({ ...size, inputTokens, wallMs });
     const answers = job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? []));
-    return { answers, inputTokens, timings: { queueMs, tokenizeMs, inferMs } };
+    const source = { answer: 'run', keptTokens: 0 } as const;
+    return { answers, inputTokens, timings: { queueMs, tokenizeMs, inferMs }, source };
   }
 
   private async decideAlone(job: DecideJob, costMs: number, caller: Caller): Promise<Outcome> {

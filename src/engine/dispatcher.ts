@@ -15,6 +15,7 @@ const PROBE: ProbeTask = { kind: 'probe' };
 const LATE_FACTOR = 3;
 
 interface Running {
+  readonly worker: number;
   readonly startedMs: number;
   readonly costMs: number;
 }
@@ -157,13 +158,19 @@ export class Dispatcher {
   }
 
   private async runTask<T extends Task>(task: T, costMs: number): Promise<ReplyOf[T['kind']]> {
-    const running = { startedMs: this.clock.nowMs(), costMs };
+    const running = { worker: this.findIdleWorker(), startedMs: this.clock.nowMs(), costMs };
     this.running.add(running);
     try {
-      return await this.pool.run(task);
+      return await this.pool.run(task, running.worker);
     } finally {
       this.running.delete(running);
     }
+  }
+
+  private findIdleWorker(): number {
+    const busy = new Set([...this.running].map(({ worker }) => worker));
+    for (let worker = 0; worker < this.pool.workers; worker++) if (!busy.has(worker)) return worker;
+    throw new Error('a task was dispatched while every worker is busy');
   }
 
   private loadFor(call: Call): QueueLoad {

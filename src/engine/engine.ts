@@ -2,6 +2,7 @@
 // HTTP layer hand in their own.
 
 import type { Answer } from '../domain/answer.ts';
+import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Question } from '../domain/question.ts';
 import type { JobTimings } from '../domain/usage.ts';
@@ -12,6 +13,16 @@ export interface Caller {
   readonly keyId: string;
   /** Aborted when the client leaves. */
   readonly signal: AbortSignal;
+  /** Time from now within which the whole answer is wanted; refused at once when that cannot be kept. undefined: none. */
+  readonly deadlineMs?: number | undefined;
+}
+
+/** What a result was taken from. It is billed the same in every case. */
+export interface ResultSource {
+  /** `run`: a run of its own; `merged`: the run of an identical job under way; `kept`: an earlier answer. */
+  readonly answer: 'run' | 'merged' | 'kept';
+  /** Tokens of the state, specials included, whose encoding had been kept from earlier calls. */
+  readonly keptTokens: number;
 }
 
 export interface DecideJob {
@@ -26,6 +37,7 @@ export interface DecideResult {
   readonly answers: readonly Answer[];
   readonly inputTokens: number;
   readonly timings: JobTimings;
+  readonly source: ResultSource;
 }
 
 /** One input of an embedding call: text, or ids of the model's own tokenizer. */
@@ -46,6 +58,7 @@ export interface EmbedResult {
   readonly embeddings: readonly (Float32Array | string)[];
   readonly inputTokens: number;
   readonly timings: JobTimings;
+  readonly source: ResultSource;
 }
 
 export type EngineState = 'loading' | 'ready' | 'draining' | 'unresponsive';
@@ -61,6 +74,14 @@ export interface EngineStatus {
   readonly threadsPerWorker: number;
   /** Execution provider in use: `cpu`, `cuda`, … */
   readonly device: string;
+  /** Since the start. */
+  readonly stateCache: StateCacheCounts;
+}
+
+/** State tokens (specials included) of decisions: how many there were, and how many of them need not be encoded. */
+export interface StateCacheCounts {
+  readonly stateTokens: number;
+  readonly keptTokens: number;
 }
 
 /**
@@ -74,6 +95,11 @@ export interface Engine {
   countDecisionTokens(job: DecideJob, caller: Caller): Promise<number>;
   /** Exactly the `inputTokens` that `embed` would give, without running a model. The same errors. */
   countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number>;
+  /**
+   * Whether `decide` or `embed` would refuse this job as `overloaded` at this moment. Cheap: nothing is tokenised.
+   * @returns what it would throw
+   */
+  findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined;
   /** Cards of the local models, known before they are loaded. */
   readonly models: readonly ModelCard[];
   status(): EngineStatus;

@@ -21,6 +21,8 @@ export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' 
   readonly workers: number | undefined;
   /** Folder for optimised graphs, created if missing; undefined: none are kept and every start optimises again. */
   readonly cacheFolder: string | undefined;
+  /** What each worker may keep of documents that it has read; 0: nothing. */
+  readonly stateCacheBytes: number;
 }
 
 export interface LocalEngine extends Engine {
@@ -35,13 +37,14 @@ export interface LocalEngine extends Engine {
  */
 export async function createLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const folders = await readModelFolders(options.modelFolders);
-  const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, onEvent } = options;
+  const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, onEvent } = options;
   const pool = new WorkerPool({
     models: folders,
     device,
     allowDeviceFallback,
     threads: threadsPerWorker,
     cacheFolder,
+    stateCacheBytes,
     workers: options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker)),
     onFault: (message) => onEvent({ level: 'error', message }),
   });

@@ -138,7 +138,12 @@ export class PooledEngine implements Engine {
       timings.inferMs += reply.inferMs;
     }
     const replies = parts.map(({ reply }) => reply.embeddings);
-    return { embeddings: restorePlaces(embedParts, replies), inputTokens, timings };
+    const embeddings = restorePlaces(embedParts, replies);
+    return { embeddings, inputTokens, timings, source: { answer: 'run', keptTokens: 0 } };
+  }
+
+  findRefusal(): AppError | undefined {
+    return undefined;
   }
 
   status(): EngineStatus {
@@ -151,6 +156,7 @@ export class PooledEngine implements Engine {
       workers: pool.workers,
       threadsPerWorker,
       device: this.device,
+      stateCache: { stateTokens: 0, keptTokens: 0 },
     };
   }
 

@@ -11,6 +11,8 @@ export interface WorkerSetup {
   readonly allowDeviceFallback: boolean;
   readonly threads: number;
   readonly cacheFolder: string | undefined;
+  /** What this worker may keep of documents that it has read; 0: nothing. */
+  readonly stateCacheBytes: number;
   /** One Int32 that workers take turns with, so that only one of them optimises a graph. */
   readonly turn: SharedArrayBuffer;
 }
@@ -50,9 +52,17 @@ export interface EncodeTask {
   readonly memory: SharedArrayBuffer | undefined;
 }
 
+/** One window of a document. */
+export interface WindowKey {
+  /** `[CLS]` and `[SEP]` included. */
+  readonly tokens: number;
+  /** Hash of everything its keys and values depend on: ids, segment, index. */
+  readonly key: string;
+}
+
 export interface EncodedShare {
-  /** Tokens of each window, in order. */
-  readonly windowTokens: readonly number[];
+  /** In order. */
+  readonly windows: readonly WindowKey[];
   /** Keys and values, window by window. */
   readonly memory: SharedArrayBuffer;
 }
@@ -93,12 +103,18 @@ export interface DecideReply extends Timed {
   /** `[questions][options]`, in the order of the request. */
   readonly probabilities: readonly (readonly number[])[];
   readonly inputTokens: number;
+  /** Specials included. */
+  readonly stateTokens: number;
+  /** Those of them whose keys and values this worker had kept. */
+  readonly keptTokens: number;
 }
 
 export interface EncodeReply extends Timed {
   readonly share: EncodedShare;
   /** Of the whole state, and of the questions that were given. */
   readonly inputTokens: number;
+  /** Of this share's windows, specials included: those whose keys and values this worker had kept. */
+  readonly keptTokens: number;
 }
 
 export interface AnswerReply extends Timed {

@@ -12,10 +12,11 @@ export interface InferencePool {
   /** Resolves when every worker has loaded every model. @throws StartError */
   readonly loaded: Promise<PoolReport>;
   /**
-   * Runs one task on a free worker; the caller sees to it that there is one. It cannot be cancelled.
+   * Runs one task on one worker, which the caller sees to be free. It cannot be cancelled.
+   * @param worker 0 to `workers` − 1; a worker that died is replaced under its number, with empty caches
    * @throws AppError what the worker said, or `internal_error` when the worker died
    */
-  run<T extends Task>(task: T): Promise<ReplyOf[T['kind']]>;
+  run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]>;
   /** Ends the workers once nothing is in flight: ending one inside a run aborts the whole process. */
   close(): Promise<void>;
 }
@@ -41,7 +42,8 @@ const NURSERY_MIB = 4;
 export class WorkerPool implements InferencePool {
   readonly workers: number;
   readonly loaded: Promise<PoolReport>;
-  private readonly pool: Piscina;
+  /** One pool of one thread each, so that a task can be given to the worker that knows its document. */
+  private readonly threads: readonly Piscina[];
   private readonly inFlight = new Set<Promise<unknown>>();
   private readonly onFault: (message: string) => void;
 
@@ -52,24 +54,16 @@ export class WorkerPool implements InferencePool {
     this.workers = workers;
     this.onFault = onFault;
     const workerData: WorkerSetup = { ...setup, turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
-    this.pool = new Piscina({
-      filename: workerFile.href,
-      minThreads: workers,
-      maxThreads: workers,
-      concurrentTasksPerWorker: 1,
-      // The default parks an idle worker in Atomics.wait, where nothing else in it can go on.
-      atomics: 'disabled',
-      recordTiming: false,
-      resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MIB },
-      workerData,
-    });
+    this.threads = Array.from({ length: workers }, () => startThread(workerFile, workerData));
     this.loaded = this.collectReports();
     // Whoever awaits it sees the failure; without this line a failure before anyone does would end the process.
     this.loaded.catch(() => undefined);
   }
 
-  async run<T extends Task>(task: T): Promise<ReplyOf[T['kind']]> {
-    const running: Promise<TaskReply> = this.pool.run(task);
+  async run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]> {
+    const thread = this.threads[worker];
+    if (thread === undefined) throw new Error(`there is no worker ${worker}`);
+    const running: Promise<TaskReply> = thread.run(task);
     this.inFlight.add(running);
     try {
       const reply = await running.catch(toWorkerError);
@@ -83,7 +77,7 @@ export class WorkerPool implements InferencePool {
   async close(): Promise<void> {
     await Promise.allSettled([this.loaded]);
     await Promise.allSettled(this.inFlight);
-    await this.pool.destroy();
+    await Promise.all(this.threads.map((thread) => thread.destroy()));
   }
 
   /** All workers report before anything is decided: one that is still loading may be inside a run. */
@@ -101,14 +95,31 @@ export class WorkerPool implements InferencePool {
         if (failed !== undefined) reject(new StartError(failed.message));
         else resolve(mergeReports(reports.filter((entry) => entry.kind === 'loaded')));
       };
-      this.pool.on('message', take);
-      this.pool.on('error', (error: unknown) => {
+      const takeError = (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         if (reports.length < this.workers) take({ kind: 'failed', message });
         else this.onFault(`a worker died: ${message}`);
-      });
+      };
+      for (const thread of this.threads) {
+        thread.on('message', take);
+        thread.on('error', takeError);
+      }
     });
   }
+}
+
+function startThread(workerFile: URL, workerData: WorkerSetup): Piscina {
+  return new Piscina({
+    filename: workerFile.href,
+    minThreads: 1,
+    maxThreads: 1,
+    concurrentTasksPerWorker: 1,
+    // The default parks an idle worker in Atomics.wait, where nothing else in it can go on.
+    atomics: 'disabled',
+    recordTiming: false,
+    resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MIB },
+    workerData,
+  });
 }
 
 function mergeReports(reports: readonly Extract<LoadReport, { kind: 'loaded' }>[]): PoolReport {

@@ -7,7 +7,14 @@ import type { DecideReply, DecideTask } from '../../src/runtime/messages.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool, settle } from './manual-pool.ts';
 
-const reply: DecideReply = { probabilities: [[1]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 };
+const reply: DecideReply = {
+  probabilities: [[1]],
+  inputTokens: 1,
+  stateTokens: 1,
+  keptTokens: 0,
+  tokenizeMs: 0,
+  inferMs: 0,
+};
 
 function setUp({ workers = 1, deadlineMs = 1000, maxJobs = 10 } = {}) {
   const [pool, clock] = [new ManualPool(workers), new ManualClock()];

@@ -5,6 +5,7 @@ import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts
 
 interface Started {
   readonly task: Task;
+  readonly worker: number;
   readonly resolve: (reply: ReplyOf[Task['kind']]) => void;
   readonly reject: (error: Error) => void;
 }
@@ -24,9 +25,9 @@ export class ManualPool implements InferencePool {
     [this.loaded, this.finishLoading, this.failLoading] = [promise, resolve, reject];
   }
 
-  run<T extends Task>(task: T): Promise<ReplyOf[T['kind']]> {
+  run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<ReplyOf[Task['kind']]>();
-    this.started.push({ task, resolve, reject });
+    this.started.push({ task, worker, resolve, reject });
     return promise as Promise<ReplyOf[T['kind']]>;
   }
 

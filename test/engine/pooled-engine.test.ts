@@ -114,9 +114,9 @@ describe('engine', () => {
     );
     const drained = engine.drain();
     const memory = new SharedArrayBuffer(4);
-    const share = { windowTokens: [3], memory };
-    await pool.finish({ share, inputTokens: 17, tokenizeMs: 1, inferMs: 5 });
-    await pool.finish({ share, inputTokens: 9, tokenizeMs: 1, inferMs: 7 });
+    const share = { windows: [{ tokens: 3, key: 'a' }], memory };
+    await pool.finish({ share, inputTokens: 17, keptTokens: 0, tokenizeMs: 1, inferMs: 5 });
+    await pool.finish({ share, inputTokens: 9, keptTokens: 0, tokenizeMs: 1, inferMs: 7 });
     expect(pool.closed).toBe(false);
     const numbers: Readonly<Record<string, number>> = { first: 0.1, 'the second one': 0.2, third: 0.3 };
     expect(pool.started).toHaveLength(2);

@@ -76,6 +76,7 @@ describe('slow clients', () => {
       embeddings: inputs.map(() => vector),
       inputTokens: inputs.length,
       timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
+      source: { answer: 'run', keptTokens: 0 },
     });
     const socket = open(port);
     const [peer] = (await once(server.app.server, 'connection')) as [Socket];

@@ -5,6 +5,7 @@ import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { Question } from '../../src/domain/question.ts';
 import type { DecideJob, EmbedInput, EmbedJob, Engine, EngineState } from '../../src/engine/engine.ts';
 
+const RUN = { answer: 'run', keptTokens: 0 } as const;
 const TIMINGS = { queueMs: 0.25, tokenizeMs: 0.5, inferMs: 2 };
 const DIMENSIONS = 4;
 
@@ -42,14 +43,21 @@ export function createFakeEngine(): FakeEngine {
   const engine: FakeEngine = {
     models: [KEV, MINI],
     state: 'ready',
-    decide: async (job) => ({ answers: job.questions.map(answerOf), inputTokens: tokensOf(job), timings: TIMINGS }),
+    decide: async (job) => ({
+      answers: job.questions.map(answerOf),
+      inputTokens: tokensOf(job),
+      timings: TIMINGS,
+      source: RUN,
+    }),
     embed: async (job) => ({
       embeddings: job.inputs.map((input) => vectorOf(input, job)),
       inputTokens: tokensOfInputs(job),
       timings: TIMINGS,
+      source: RUN,
     }),
     countDecisionTokens: async (job) => tokensOf(job),
     countEmbeddingTokens: async (job) => tokensOfInputs(job),
+    findRefusal: () => undefined,
     status: () => ({
       state: engine.state,
       queuedJobs: 3,
@@ -58,6 +66,7 @@ export function createFakeEngine(): FakeEngine {
       workers: 2,
       threadsPerWorker: 1,
       device: 'cpu',
+      stateCache: { stateTokens: 0, keptTokens: 0 },
     }),
     drain: async () => {
       engine.state = 'draining';

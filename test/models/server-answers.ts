@@ -20,6 +20,7 @@ async function answerAll(modelFolder: string, lines: readonly Line[]): Promise<s
     workers: 2,
     threadsPerWorker: 1,
     cacheFolder: undefined,
+    stateCacheBytes: 0,
     queue: { maxJobs: 100, maxCostMs: 3_600_000, deadlineMs: 3_600_000 },
     probe: { intervalMs: 0, timeoutMs: 600_000 },
     onEvent: () => undefined,

@@ -54,6 +54,7 @@ beforeAll(async () => {
     workers: 2,
     threadsPerWorker: 1,
     cacheFolder,
+    stateCacheBytes: 0,
     queue: { maxJobs: 1000, maxCostMs: 600_000, deadlineMs: 100_000 },
     probe: { intervalMs: 0, timeoutMs: 60_000 },
     onEvent: () => undefined,

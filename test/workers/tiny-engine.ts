@@ -19,6 +19,7 @@ export function createTinyEngine(changes: Partial<LocalEngineOptions> = {}): Pro
     workers: 2,
     threadsPerWorker: 1,
     cacheFolder: undefined,
+    stateCacheBytes: 0,
     queue: { maxJobs: 100, maxCostMs: 600_000, deadlineMs: 60_000 },
     probe: { intervalMs: 0, timeoutMs: 10_000 },
     onEvent: () => undefined,

@@ -22,11 +22,13 @@ async function readAll(...shares: Parameters<typeof readShares>[0]): Promise<num
   return parts;
 }
 
+const keys = (...tokens: number[]) => tokens.map((count) => ({ tokens: count, key: `${count}` }));
+
 describe('shared windows', () => {
   it('read as they were written, share after share', async () => {
     const options = { shape, memory: undefined };
-    const first = await writeShare(series(window(1, 2, 3, 4), window(5, 6, 7, 8, 9, 10, 11, 12)), [1, 2], options);
-    const second = await writeShare(series(window(13, 14, 15, 16)), [1], options);
+    const first = await writeShare(series(window(1, 2, 3, 4), window(5, 6, 7, 8, 9, 10, 11, 12)), keys(1, 2), options);
+    const second = await writeShare(series(window(13, 14, 15, 16)), keys(1), options);
     expect(await readAll(first, second)).toEqual([
       [1, 2],
       [3, 4],
@@ -39,13 +41,16 @@ describe('shared windows', () => {
 
   it('take the memory they are given when it is large enough', async () => {
     const memory = new SharedArrayBuffer(64);
-    const used = await writeShare(series(window(1, 2, 3, 4)), [1], { shape, memory });
+    const used = await writeShare(series(window(1, 2, 3, 4)), keys(1), { shape, memory });
     expect(used.memory).toBe(memory);
     expect(await readAll(used)).toEqual([
       [1, 2],
       [3, 4],
     ]);
-    const larger = await writeShare(series(window(...Array.from({ length: 20 }, (_, i) => i))), [5], { shape, memory });
+    const larger = await writeShare(series(window(...Array.from({ length: 20 }, (_, i) => i))), keys(5), {
+      shape,
+      memory,
+    });
     expect(larger.memory).not.toBe(memory);
   });
 

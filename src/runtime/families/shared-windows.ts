@@ -1,22 +1,22 @@
 // Keys and values of some windows of a document in memory that all workers see, so that workers can share the work on
 // one decision. Written once by one worker, then only read.
 
-import type { EncodedShare } from '../messages.ts';
+import type { EncodedShare, WindowKey } from '../messages.ts';
 import type { KeyValueShape, KeyValues } from './key-values.ts';
 
 const FLOAT_BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 /**
  * Copies windows one after the other.
- * @param tokens of each window, in the order they come
+ * @param windowKeys of each window, in the order they come
  * @param memory used if it is large enough; nobody may be reading it
  */
 export async function writeShare(
   windows: AsyncIterable<KeyValues>,
-  tokens: readonly number[],
+  windowKeys: readonly WindowKey[],
   { shape, memory }: { readonly shape: KeyValueShape; readonly memory: SharedArrayBuffer | undefined },
 ): Promise<EncodedShare> {
-  const bytes = tokens.reduce((sum, count) => sum + count, 0) * floatsPerToken(shape) * FLOAT_BYTES;
+  const bytes = windowKeys.reduce((sum, { tokens }) => sum + tokens, 0) * floatsPerToken(shape) * FLOAT_BYTES;
   const target = memory !== undefined && memory.byteLength >= bytes ? memory : new SharedArrayBuffer(bytes);
   const floats = new Float32Array(target);
   let offset = 0;
@@ -26,14 +26,14 @@ export async function writeShare(
       offset += part.length;
     }
   }
-  return { windowTokens: tokens, memory: target };
+  return { windows: windowKeys, memory: target };
 }
 
 /** Windows of all shares in their order, as views of the shared memory. */
 export async function* readShares(shares: readonly EncodedShare[], shape: KeyValueShape): AsyncGenerator<KeyValues> {
-  for (const { windowTokens, memory } of shares) {
+  for (const { windows, memory } of shares) {
     let offset = 0;
-    for (const tokens of windowTokens) {
+    for (const { tokens } of windows) {
       const length = tokens * shape.heads * shape.headSize;
       const starts = Array.from({ length: 2 * shape.layers }, (_, part) => offset + part * length);
       yield {

@@ -3,10 +3,10 @@
 // first and by questions then, with the same bits, because every run is the same run.
 
 import { softmax, temperatureOf } from '../../domain/temperature.ts';
-import type { BertTokenizer } from '../bert-tokenizer.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
 import type { AnswerReply, AnswerTask, DecideReply, DecideTask, EncodeReply, EncodeTask } from '../messages.ts';
 import type { GraphSession } from '../session.ts';
+import type { WordPieceTokenizer } from '../tokenizer.ts';
 import { type DecisionTexts, tokenizeDecision } from './decision-tokens.ts';
 import { KeyValueBuffers, type KeyValueShape, type KeyValues } from './key-values.ts';
 import {
@@ -28,7 +28,7 @@ const INSTRUCTION_SEGMENT = 1;
 
 export interface SplitEncoderParts {
   readonly manifest: SplitEncoderManifest;
-  readonly tokenizer: BertTokenizer;
+  readonly tokenizer: WordPieceTokenizer;
   readonly encode: GraphSession;
   readonly answer: GraphSession;
   readonly head: GraphSession;
@@ -36,7 +36,7 @@ export interface SplitEncoderParts {
 
 export class SplitEncoder {
   readonly manifest: SplitEncoderManifest;
-  readonly tokenizer: BertTokenizer;
+  readonly tokenizer: WordPieceTokenizer;
   private readonly graphs: SplitGraphs;
   private readonly limits: PromptLimits;
   private readonly shape: KeyValueShape;
@@ -73,7 +73,8 @@ export class SplitEncoder {
     const windows = this.stateWindows(stateIds);
     const encoded = this.graphs.encodeWindows(windows);
     const probabilities = await this.answerAll(questions, encoded, countTokens(windows));
-    return { probabilities, inputTokens, ...timesSince(startedMs, tokenizedMs) };
+    const stateTokens = countTokens(windows);
+    return { probabilities, inputTokens, stateTokens, keptTokens: 0, ...timesSince(startedMs, tokenizedMs) };
   }
 
   /** One share of a document's windows. @throws AppError context_length_exceeded */
@@ -84,12 +85,12 @@ export class SplitEncoder {
     const all = this.stateWindows(stateIds);
     const [from, to] = [task.share, task.share + 1].map((share) => Math.floor((all.length * share) / task.shares));
     const windows = all.slice(from, to);
-    const tokens = windows.map(({ ids }) => ids.length);
-    const share = await writeShare(this.graphs.encodeWindows(windows), tokens, {
+    const keys = windows.map(({ ids }) => ({ tokens: ids.length, key: '' }));
+    const share = await writeShare(this.graphs.encodeWindows(windows), keys, {
       shape: this.shape,
       memory: task.memory,
     });
-    return { share, inputTokens, ...timesSince(startedMs, tokenizedMs) };
+    return { share, inputTokens, keptTokens: 0, ...timesSince(startedMs, tokenizedMs) };
   }
 
   /** Some questions about a document that is encoded already. */
@@ -97,7 +98,7 @@ export class SplitEncoder {
     const startedMs = performance.now();
     const questions = task.questions.map((question) => tokenizeQuestion(question, this.tokenizer));
     const tokenizedMs = performance.now();
-    const stateKeys = task.shares.flatMap(({ windowTokens }) => windowTokens).reduce((sum, tokens) => sum + tokens, 0);
+    const stateKeys = task.shares.flatMap(({ windows }) => windows).reduce((sum, { tokens }) => sum + tokens, 0);
     const probabilities = await this.answerAll(questions, readShares(task.shares, this.shape), stateKeys);
     return { probabilities, ...timesSince(startedMs, tokenizedMs) };
   }
