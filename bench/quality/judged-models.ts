@@ -88,7 +88,9 @@ export class JudgedModels {
 
   /** Sentence vectors, normalised. Texts over the model's limit are read up to it. @returns `[texts][dimensions]` */
   async embed(texts: readonly string[]): Promise<Float32Array[]> {
-    const inputs = texts.map((text) => this.#baselineTokenizer.encode(text).slice(0, this.#baselineTokens));
+    const inputs = texts.map((text) =>
+      Array.from(this.#baselineTokenizer.encode(text).subarray(0, this.#baselineTokens)),
+    );
     const job = { modelId: this.baseline.id, inputs, dimensions: undefined, encoding: 'float' } as const;
     const { embeddings } = await this.#engine.embed(job, caller);
     return embeddings.filter((vector) => vector instanceof Float32Array);

@@ -1,9 +1,9 @@
 // BERT's WordPiece, written for this server: the ids of the reference library for every code point (the JavaScript
 // library knows other Unicode tables), in time linear in the text.
 
-import { type BertWordOptions, splitBertWords } from './bert-words.ts';
+import { type BertWordOptions, cutText, splitBertWords } from './bert-words.ts';
 import { StartError } from './start-error.ts';
-import type { SpecialIds, Tokenizer } from './tokenizer.ts';
+import { type EncodedTexts, encodeEach, type SpecialIds, type WordPieceTokenizer } from './tokenizer.ts';
 
 /** The part of tokenizer.json that is used. */
 interface TokenizerFile {
@@ -24,7 +24,7 @@ interface TokenizerFile {
   };
 }
 
-export class BertTokenizer implements Tokenizer {
+export class BertTokenizer implements WordPieceTokenizer {
   readonly special: SpecialIds;
   readonly vocabularySize: number;
   private readonly words: BertWordOptions;
@@ -59,16 +59,22 @@ export class BertTokenizer implements Tokenizer {
     this.special = { cls: this.requireId('[CLS]'), sep: this.requireId('[SEP]') };
   }
 
-  /** Whether the token goes on with a word that an earlier one began. */
   isContinuation(id: number): boolean {
     return this.continues[id] === 1;
   }
 
   /** A look-up never looks further than the longest token. */
-  encode(text: string): number[] {
+  encode(text: string, limit = Number.POSITIVE_INFINITY): Int32Array {
     const ids: number[] = [];
-    for (const word of splitBertWords(text, this.words)) this.encodeWord(word, ids);
-    return ids;
+    for (const piece of cutText(text)) {
+      for (const word of splitBertWords(piece, this.words)) this.encodeWord(word, ids);
+      if (ids.length > limit) break;
+    }
+    return Int32Array.from(ids);
+  }
+
+  encodeAll(texts: readonly string[], limit?: number): EncodedTexts {
+    return encodeEach(texts, (text) => this.encode(text, limit));
   }
 
   /** Greedy longest match; a word that cannot be matched to its end is one unknown token. */

@@ -40,6 +40,23 @@ function flagsOf(codePoint: number): number {
   return flags[codePoint] ?? 0;
 }
 
+/** Code units that are read at once, so that a limit of tokens ends the reading of a long text. */
+const READ_CODE_UNITS = 8192;
+/** After one of these no word goes on, and no mark is sorted to the other side. */
+const WORD_END = /[\t\n\r !-/:-@[-`{-~\u4e00-\u9fff]/g;
+
+/** Pieces of a text whose words, one piece after the other, are the words of the text. A longer word is one piece. */
+export function* cutText(text: string): Generator<string> {
+  let start = 0;
+  while (text.length - start > READ_CODE_UNITS) {
+    WORD_END.lastIndex = start + READ_CODE_UNITS;
+    if (!WORD_END.test(text)) break;
+    yield text.slice(start, WORD_END.lastIndex);
+    start = WORD_END.lastIndex;
+  }
+  if (start < text.length) yield text.slice(start);
+}
+
 /** Words of a text, punctuation marks among them, in order. Lone surrogates count as U+FFFD, which is dropped. */
 export function splitBertWords(text: string, options: BertWordOptions): string[] {
   const words: string[] = [];

@@ -3,7 +3,7 @@
 
 import { Tokenizer as Library } from '@huggingface/tokenizers';
 import { StartError } from './start-error.ts';
-import type { SpecialIds, Tokenizer } from './tokenizer.ts';
+import { type EncodedTexts, encodeEach, type SpecialIds, type Tokenizer } from './tokenizer.ts';
 
 interface LibraryFile {
   readonly added_tokens?: readonly { readonly special?: boolean }[];
@@ -21,8 +21,13 @@ export class LibraryTokenizer implements Tokenizer {
     this.vocabularySize = sizeOf(this.library);
   }
 
-  encode(text: string): number[] {
-    return this.library.encode(text.toWellFormed(), { add_special_tokens: false }).ids;
+  /** The library reads to the end whatever the limit is. */
+  encode(text: string): Int32Array {
+    return Int32Array.from(this.library.encode(text.toWellFormed(), { add_special_tokens: false }).ids);
+  }
+
+  encodeAll(texts: readonly string[]): EncodedTexts {
+    return encodeEach(texts, (text) => this.encode(text));
   }
 }
 

@@ -3,7 +3,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BertTokenizer } from './bert-tokenizer.ts';
 import { SplitEncoder } from './families/split-encoder.ts';
 import { TextEncoder } from './families/text-encoder.ts';
 import type { DecisionCase, EmbeddingCase, GoldenFile } from './golden.ts';
@@ -14,7 +13,7 @@ import type { LoadedModelReport } from './messages.ts';
 import { openTokenizer } from './open-tokenizer.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
-import type { Tokenizer } from './tokenizer.ts';
+import { isWordPiece, type Tokenizer } from './tokenizer.ts';
 
 /** A model that answers and agrees with its golden cases. */
 export interface LoadedModel {
@@ -68,7 +67,7 @@ async function checkedFamily({ folder, precision, tokenizer, opened }: FamilyPar
   const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
   const graph = (role: string) => requireGraph(opened, role);
   if (manifest.family === 'split-encoder') {
-    if (!(tokenizer instanceof BertTokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
+    if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
     const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
     const family = new SplitEncoder({ manifest, tokenizer, ...graphs });
     return { family, checked: requireAgreement(await checkDecisions(family, cases as DecisionCase[], precision)) };

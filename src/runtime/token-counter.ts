@@ -1,12 +1,12 @@
 // Counts the tokens of a job on the thread that asks, with the code that tokenises the job in a worker. Reaches no
 // graph, so that the main thread may hold it.
 
-import { BertTokenizer } from './bert-tokenizer.ts';
 import { tokenizeDecision } from './families/decision-tokens.ts';
 import { tokenizeInputs } from './families/embedding-tokens.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { CountTask } from './messages.ts';
 import { openTokenizer } from './open-tokenizer.ts';
+import { isWordPiece } from './tokenizer.ts';
 
 export interface TokenCounter {
   /** What the job would bill. @throws AppError context_length_exceeded, invalid_request */
@@ -16,7 +16,7 @@ export interface TokenCounter {
 /** @returns undefined where only a worker may count: the library's tokenizers promise no time linear in the text */
 export async function openTokenCounter({ path, manifest }: ModelFolder): Promise<TokenCounter | undefined> {
   const tokenizer = await openTokenizer(path);
-  if (!(tokenizer instanceof BertTokenizer)) return undefined;
+  if (!isWordPiece(tokenizer)) return undefined;
   return {
     count(task) {
       if (manifest.family === 'split-encoder' && task.kind === 'count-decision') {

@@ -131,7 +131,7 @@ function toGolden({ limits, state, questions }: PromptRequest) {
 }
 
 function prepare({ limits, state, questions }: PromptRequest) {
-  const stateIds = tokenizer.encode(state);
+  const stateIds = Array.from(tokenizer.encode(state));
   const windows = cutWindows(stateIds, tokenizer, limits);
   const stateKeys = windows.reduce((total, window) => total + window.length, 0);
   const tokenized = questions.map((question) => tokenizeQuestion(toQuestion(question), tokenizer));

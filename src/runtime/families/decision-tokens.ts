@@ -3,9 +3,10 @@
 
 import { AppError } from '../../domain/errors.ts';
 import type { Question } from '../../domain/question.ts';
-import type { BertTokenizer } from '../bert-tokenizer.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
+import type { WordPieceTokenizer } from '../tokenizer.ts';
 import { countQuestionTokens, type TokenizedQuestion, tokenizeQuestion } from './prompt.ts';
+import { countedTokens, tellTokens } from './token-limit.ts';
 
 export interface DecisionTexts {
   readonly state: string;
@@ -21,21 +22,31 @@ export interface DecisionTokens {
 
 interface DecisionReader {
   readonly manifest: SplitEncoderManifest;
-  readonly tokenizer: BertTokenizer;
+  readonly tokenizer: WordPieceTokenizer;
 }
 
 /** @throws AppError context_length_exceeded */
 export function tokenizeDecision(texts: DecisionTexts, { manifest, tokenizer }: DecisionReader): DecisionTokens {
   const { id, limits } = manifest;
-  const stateIds = tokenizer.encode(texts.state);
-  const questions = texts.questions.map((question) => tokenizeQuestion(question, tokenizer));
-  const questionTokens = questions.reduce((sum, question) => sum + countQuestionTokens(question), 0);
+  const stateIds = Array.from(tokenizer.encode(texts.state, countedTokens(limits.state_tokens)));
   if (stateIds.length > limits.state_tokens) {
-    throw tooLong(`The state has ${stateIds.length} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
+    const told = tellTokens(stateIds.length, limits.state_tokens);
+    throw tooLong(`The state has ${told} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
+  }
+  const questions: TokenizedQuestion[] = [];
+  let questionTokens = 0;
+  for (const question of texts.questions) {
+    const tokenized = tokenizeQuestion(question, tokenizer, countedTokens(limits.question_tokens) - questionTokens);
+    questions.push(tokenized);
+    questionTokens += countQuestionTokens(tokenized);
+    if (questionTokens > countedTokens(limits.question_tokens)) break;
   }
   if (questionTokens > limits.question_tokens) {
-    const message = `The questions have ${questionTokens} tokens in all; ${id} takes at most ${limits.question_tokens}.`;
-    throw tooLong(message, 'questions');
+    const told = tellTokens(questionTokens, limits.question_tokens);
+    throw tooLong(
+      `The questions have ${told} tokens in all; ${id} takes at most ${limits.question_tokens}.`,
+      'questions',
+    );
   }
   return { stateIds, questions, inputTokens: stateIds.length + questionTokens };
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { TextEncoderManifest } from '../manifest.ts';
 import type { EmbedTask } from '../messages.ts';
 import type { Tokenizer } from '../tokenizer.ts';
+import { countedTokens, tellTokens } from './token-limit.ts';
 
 const SPECIAL_TOKENS = 2;
 
@@ -27,10 +28,11 @@ export function tokenizeInputs(inputs: EmbedTask['inputs'], reader: EmbeddingRea
 
 function toIds(input: string | readonly number[], param: string, reader: EmbeddingReader): readonly number[] {
   const { manifest, tokenizer } = reader;
-  const ids = typeof input === 'string' ? tokenizer.encode(input) : input;
   const limit = manifest.limits.input_tokens - SPECIAL_TOKENS;
+  const ids = typeof input === 'string' ? Array.from(tokenizer.encode(input, countedTokens(limit))) : input;
   if (ids.length > limit) {
-    const message = `${param} has ${ids.length} tokens; ${manifest.id} takes at most ${limit}.`;
+    const told = typeof input === 'string' ? tellTokens(ids.length, limit) : ids.length;
+    const message = `${param} has ${told} tokens; ${manifest.id} takes at most ${limit}.`;
     throw new AppError('context_length_exceeded', message, { param });
   }
   if (!ids.every((id) => Number.isInteger(id) && id >= 0 && id < tokenizer.vocabularySize)) {

@@ -2,7 +2,7 @@
 // says. Pure: no tensors, no graphs. models/training/umpire_training/prompts.py is its twin.
 
 import type { Question, QuestionType } from '../../domain/question.ts';
-import type { BertTokenizer } from '../bert-tokenizer.ts';
+import type { WordPieceTokenizer } from '../tokenizer.ts';
 import { cut } from './cut.ts';
 
 /** The numbers of the manifest that decide how text is cut. */
@@ -78,15 +78,22 @@ export function sortOptions(question: Question, rendered: readonly RenderedOptio
   });
 }
 
-export function tokenizeQuestion(question: Question, tokenizer: BertTokenizer): TokenizedQuestion {
+/** @param limit reading stops soon after the question has more content tokens than this */
+export function tokenizeQuestion(
+  question: Question,
+  tokenizer: WordPieceTokenizer,
+  limit = Number.POSITIVE_INFINITY,
+): TokenizedQuestion {
   const rendered = renderOptions(question);
   const order = sortOptions(question, rendered);
-  return {
-    type: question.type,
-    instructions: tokenizer.encode(question.instructions),
-    options: order.map((place) => tokenizer.encode(rendered[place]?.text ?? '')),
-    order,
+  let left = limit;
+  const read = (text: string): number[] => {
+    const ids = left < 0 ? [] : Array.from(tokenizer.encode(text, left));
+    left -= ids.length;
+    return ids;
   };
+  const instructions = read(question.instructions);
+  return { type: question.type, instructions, options: order.map((place) => read(rendered[place]?.text ?? '')), order };
 }
 
 /** Content tokens of one question, each counted once, without specials. */
@@ -95,16 +102,16 @@ export function countQuestionTokens(question: TokenizedQuestion): number {
 }
 
 /** `[CLS] slice [SEP]` for each slice; no ids give one empty window. */
-export function cutWindows(ids: readonly number[], tokenizer: BertTokenizer, limits: PromptLimits): number[][] {
+export function cutWindows(ids: readonly number[], tokenizer: WordPieceTokenizer, limits: PromptLimits): number[][] {
   return cutOrEmpty(ids, tokenizer, limits).map((slice) => withSpecials(slice, tokenizer));
 }
 
-function cutOrEmpty(ids: readonly number[], tokenizer: BertTokenizer, limits: PromptLimits): number[][] {
+function cutOrEmpty(ids: readonly number[], tokenizer: WordPieceTokenizer, limits: PromptLimits): number[][] {
   const slices = cut(ids, limits.windowTokens - 2, (id) => tokenizer.isContinuation(id));
   return slices.length === 0 ? [[]] : slices;
 }
 
-function withSpecials(slice: readonly number[], { special }: BertTokenizer): number[] {
+function withSpecials(slice: readonly number[], { special }: WordPieceTokenizer): number[] {
   return [special.cls, ...slice, special.sep];
 }
 
@@ -112,7 +119,7 @@ function withSpecials(slice: readonly number[], { special }: BertTokenizer): num
 export function prepareQuestion(
   question: TokenizedQuestion,
   stateKeys: number,
-  { tokenizer, limits }: { readonly tokenizer: BertTokenizer; readonly limits: PromptLimits },
+  { tokenizer, limits }: { readonly tokenizer: WordPieceTokenizer; readonly limits: PromptLimits },
 ): PreparedQuestion {
   const windows = cutWindows(question.instructions, tokenizer, limits);
   const last = windows.pop() ?? [];
