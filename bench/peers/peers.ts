@@ -1,66 +1,9 @@
-// The servers that the comparison runs, ours among them: what each is called, how it is started and asked, and how its reply is
-// read. Says nothing about load or reports.
+// The servers of the comparison, in the order of its tables: ours, then each peer as its users write it, then tuned.
 
-import type { DecisionBody } from '../workload.ts';
-import type { ServerProcess } from './server-process.ts';
-
-/** One request before any server's own way of writing it. */
-export type PeerJob =
-  | { readonly task: 'decision'; readonly body: DecisionBody }
-  | { readonly task: 'embedding'; readonly inputs: readonly string[] };
-
-export type Task = PeerJob['task'];
-
-export interface PeerRequest {
-  readonly path: string;
-  readonly body: string;
-}
-
-/** A reply in terms that all peers share. Token counts are not among them: peers count differently, or not at all. */
-export type PeerAnswer =
-  | {
-      readonly task: 'decision';
-      /** `[questions][options]`, in the order of the request; noul: false, true. */
-      readonly probabilities: readonly (readonly number[])[];
-    }
-  | {
-      readonly task: 'embedding';
-      /** `[inputs]`, as the server sent them. */
-      readonly vectors: readonly Float32Array[];
-    };
-
-export interface Peer {
-  /** Names it in results: `umpire`, `python`, `python-tuned`, `infinity`, …. */
-  readonly id: string;
-  /** For tables and plots. */
-  readonly title: string;
-  readonly tasks: readonly Task[];
-  /** What is compared with what: ours, a peer as its users write it, or the same tuned for this machine. */
-  readonly kind: 'ours' | 'as-written' | 'tuned';
-  /** Every setting that is not the software's default, for the report. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Software and versions that answer, for the report. */
-  readonly versions: Readonly<Record<string, string>>;
-  /** @throws if it does not become ready; what it printed stands in the message */
-  start(): Promise<RunningPeer>;
-}
-
-export interface RunningPeer {
-  readonly peer: Peer;
-  readonly server: ServerProcess;
-  readonly origin: string;
-  /** For the `authorization` header of `BenchClient`; peers without keys do not read it. */
-  readonly apiKey: string;
-  /** Path and body; of the same cost for a job of the same shape. */
-  requestFor(job: PeerJob): PeerRequest;
-  /** @throws if the reply is not what the job asked for */
-  readAnswer(job: PeerJob, text: string): PeerAnswer;
-  /** Ends it and removes its data. */
-  stop(): Promise<void>;
-}
+import type { Peer } from './peer.ts';
 
 export interface PeerOptions {
-  /** Where `bench/peers/python/install` made the Python environments. */
+  /** Where `bench/peers/install.ts` made the Python environments. */
   readonly environmentsFolder: string;
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const READY_TIMEOUT_MS = 300_000;
@@ -64,18 +64,15 @@ export class ServerProcess {
     return new ServerProcess(child, performance.now() - startedMs);
   }
 
-  /** The process and all its descendants, as they are now. */
+  /** The process and the children it has now; empty where the system does not say. */
   pids(): number[] {
-    return this.#child.pid === undefined ? [] : listFamily(this.#child.pid);
+    return this.#child.pid === undefined || !existsSync('/proc') ? [] : listGroup(this.#child.pid);
   }
 
   /** Memory of all its processes; a page that several map counts once (proportional set size). undefined where the system does not say. */
   proportionalBytes(): number | undefined {
-    try {
-      return this.pids().reduce((total, pid) => total + readProportionalBytes(pid), 0);
-    } catch {
-      return undefined;
-    }
+    const pids = this.pids();
+    return pids.length === 0 ? undefined : pids.reduce((total, pid) => total + readProportionalBytes(pid), 0);
   }
 
   /** SIGTERM, and SIGKILL for what has not ended in time. */
@@ -98,6 +95,7 @@ export class ServerProcess {
 
 async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
   const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
   child.once('error', failed.reject);
   child.once('exit', (code, signal) => failed.reject(new Error(`It ended: ${signal ?? code}.`)));
   await Promise.race([pollUntilOk(url), failed.promise]);
@@ -123,15 +121,19 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** A process and its descendants, by Linux's lists of children. */
-function listFamily(pid: number): number[] {
+/** The processes of a group, by the fifth field of their `stat`; the second may hold spaces and brackets. */
+function listGroup(group: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => readGroup(pid) === group);
+}
+
+/** undefined for a process that has ended */
+function readGroup(pid: number): number | undefined {
   try {
-    const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-    );
-    return [pid, ...children.flatMap(listFamily)];
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
   } catch {
-    return [];
+    return undefined;
   }
 }
 
