@@ -7,26 +7,40 @@ export interface BenchReply {
   readonly status: number;
   /** From before the request is written until the body is complete. */
   readonly latencyMs: number;
+  /** Made of its bytes when it is asked for: most replies of a load are not read. */
   readonly text: string;
+  readonly headers: ReplyHeaders;
   /** What the server asks us to wait before trying again; undefined if it does not. */
   readonly retryAfterMs: number | undefined;
   /** What the server says of its own time, `queue;dur=0.012, …`; empty if it says nothing. */
   readonly serverTiming: string;
 }
 
+export interface PostOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long the client waits for its reply. */
+  readonly timeoutMs?: number;
+}
+
 type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+const TIMEOUT_MS = 120_000;
 
 export class BenchClient {
   readonly #pool: Pool;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(origin: string, apiKey: string, connections: number) {
-    this.#pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 });
+  /** @param connections null: as many as there are requests in flight */
+  constructor(origin: string, apiKey: string, connections: number | null) {
+    this.#pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
     this.#headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   }
 
-  post(path: string, body: string): Promise<BenchReply> {
-    return this.#exchange({ method: 'POST', path, body, headers: this.#headers });
+  /** Rejects when the connection breaks or the client's patience ends. */
+  post(path: string, body: string, { headers, timeoutMs = TIMEOUT_MS }: PostOptions = {}): Promise<BenchReply> {
+    const all = headers === undefined ? this.#headers : { ...this.#headers, ...headers };
+    const patience = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+    return this.#exchange({ method: 'POST', path, body, headers: all, ...patience });
   }
 
   get(path: string): Promise<BenchReply> {
@@ -54,12 +68,14 @@ export class BenchClient {
         },
         onResponseEnd() {
           const latencyMs = performance.now() - startedMs;
-          const retryAfter = headers['retry-after-ms'];
           resolve({
             status,
             latencyMs,
-            text: Buffer.concat(chunks).toString(),
-            retryAfterMs: retryAfter === undefined ? undefined : Number(retryAfter),
+            get text() {
+              return Buffer.concat(chunks).toString();
+            },
+            headers,
+            retryAfterMs: readRetryAfter(headers),
             serverTiming: String(headers['server-timing'] ?? ''),
           });
         },
@@ -69,4 +85,10 @@ export class BenchClient {
       });
     });
   }
+}
+
+/** `retry-after-ms`, or `retry-after` in seconds. */
+function readRetryAfter(headers: ReplyHeaders): number | undefined {
+  const ms = Number(headers['retry-after-ms'] ?? Number(headers['retry-after'] ?? Number.NaN) * 1000);
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -17,9 +17,17 @@ export interface EmbeddingBody {
 }
 
 type WireQuestion =
-  | { readonly type: 'choice'; readonly instructions: string; readonly criteria: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'choice';
+      readonly instructions: string;
+      readonly criteria: Readonly<Record<string, string | null>>;
+    }
   | { readonly type: 'score'; readonly instructions: string; readonly criteria: readonly string[] }
-  | { readonly type: 'noul'; readonly instructions: string };
+  | {
+      readonly type: 'noul';
+      readonly instructions: string;
+      readonly criteria?: { readonly true: string | null; readonly false: string | null };
+    };
 
 /** One line of the grid: every call of `makeBody` gives a body of the same cost that was never sent before. */
 export interface Mix {
@@ -42,10 +50,10 @@ export function makeRandom(seed: number): () => number {
   };
 }
 
-const random = makeRandom(20_261_121);
+const sharedRandom = makeRandom(20_261_121);
 
 /** Words that are one token each, in random order: fresh text of an exact length, so that no cache can answer it. */
-export function makeDocument(tokens: number): string {
+export function makeDocument(tokens: number, random = sharedRandom): string {
   const words = Array.from({ length: tokens }, () => VOCABULARY[Math.floor(random() * VOCABULARY.length)] ?? 'the');
   return words.join(' ');
 }
@@ -57,9 +65,15 @@ const TEAMS = {
   legal: 'claims, privacy, law',
 };
 
+const TWO_TEAMS = { billing: 'payments', technical: 'bugs' };
+
 /** Four options each; the instructions differ, so that no two questions of a request are the same. */
 function makeChoice(index: number): WireQuestion {
   return { type: 'choice', instructions: `Which team should handle point ${index} of this message?`, criteria: TEAMS };
+}
+
+function makePair(index: number): WireQuestion {
+  return { type: 'choice', instructions: `Which team takes point ${index}?`, criteria: TWO_TEAMS };
 }
 
 function makeQuestion(index: number): WireQuestion {
@@ -74,21 +88,41 @@ function makeQuestion(index: number): WireQuestion {
 export interface DecisionSize {
   readonly stateTokens: number;
   readonly questions: number;
-  /** `mixed`: choice, noul, score, choice, …; `choice`: four options each. */
-  readonly kind?: 'mixed' | 'choice';
+  /** `mixed`: choice, noul, score, choice, …; `choice`: four options each; `pair`: two. */
+  readonly kind?: 'mixed' | 'choice' | 'pair';
 }
 
-export function makeDecision({ stateTokens, questions, kind = 'mixed' }: DecisionSize): DecisionBody {
-  const make = kind === 'mixed' ? makeQuestion : makeChoice;
-  const entries = Array.from({ length: questions }, (_, index) => [`question_${index}`, make(index)] as const);
-  return { model: DECISION_MODEL, state: makeDocument(stateTokens), questions: Object.fromEntries(entries) };
+const QUESTION_KINDS = { mixed: makeQuestion, choice: makeChoice, pair: makePair } as const;
+
+/** @param random where the words come from; default: a source that all callers share */
+export function makeDecision(
+  { stateTokens, questions, kind = 'mixed' }: DecisionSize,
+  random?: () => number,
+): DecisionBody {
+  return makeDecisionAbout(makeDocument(stateTokens, random), { questions, kind });
+}
+
+/** @param state a document, which may be one that was asked about before */
+export function makeDecisionAbout(
+  state: string,
+  { questions, kind = 'mixed', firstQuestion = 0 }: Omit<DecisionSize, 'stateTokens'> & { firstQuestion?: number },
+): DecisionBody {
+  const make = QUESTION_KINDS[kind];
+  const entries = Array.from({ length: questions }, (_, index) => {
+    const number = firstQuestion + index;
+    return [`question_${number}`, make(number)] as const;
+  });
+  return { model: DECISION_MODEL, state, questions: Object.fromEntries(entries) };
 }
 
 /** The questions of a body as the runtime takes them. */
 export function toQuestions({ questions }: DecisionBody): Question[] {
   return Object.values(questions).map((question): Question => {
     const { type, instructions } = question;
-    if (type === 'noul') return { type, instructions, whenFalse: null, whenTrue: null };
+    if (type === 'noul') {
+      const { criteria } = question;
+      return { type, instructions, whenFalse: criteria?.false ?? null, whenTrue: criteria?.true ?? null };
+    }
     if (type === 'score') return { type, instructions, levels: question.criteria };
     const options = Object.entries(question.criteria).map(([name, description]) => ({ name, description }));
     return { type, instructions, options };
