@@ -42,8 +42,11 @@ export interface Peer {
   readonly settings: Readonly<Record<string, string>>;
   /** Software and versions that answer, for the report. */
   readonly versions: Readonly<Record<string, string>>;
-  /** @throws if it does not become ready; what it printed stands in the message */
-  start(): Promise<RunningPeer>;
+  /**
+   * @param dataFolder the caller's: holds the log and what the server keeps, so a second start in it may be a warm one
+   * @throws if it does not become ready; what it printed stands in the message
+   */
+  start(dataFolder: string): Promise<RunningPeer>;
 }
 
 export interface RunningPeer {
@@ -56,6 +59,5 @@ export interface RunningPeer {
   requestFor(job: PeerJob): PeerRequest;
   /** @throws if the reply is not what the job asked for */
   readAnswer(job: PeerJob, text: string): PeerAnswer;
-  /** Ends it and removes its data. */
   stop(): Promise<void>;
 }

@@ -1,12 +1,14 @@
 // The servers of the comparison, in the order of its tables: ours, then each peer as its users write it, then tuned.
 
+import { listDecisionPeers } from './decision-peers.ts';
 import type { Peer } from './peer.ts';
+import { makeUmpirePeer } from './umpire-peer.ts';
 
 export interface PeerOptions {
   /** Where `bench/peers/install.ts` made the Python environments. */
   readonly environmentsFolder: string;
 }
 
-export function listPeers(_options: PeerOptions): readonly Peer[] {
-  return [];
+export function listPeers({ environmentsFolder }: PeerOptions): readonly Peer[] {
+  return [makeUmpirePeer(), ...listDecisionPeers(environmentsFolder)];
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import AsyncIterator
@@ -20,16 +21,23 @@ PATH = "/ai/v1/systemone"
 settings = Settings.from_environment()
 
 
-def take_a_core() -> None:
-    """Workers of uvicorn have neighbouring process ids: each takes the core of its own rest."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
+def take_a_core() -> socket.socket:
+    """Each worker of uvicorn takes the first core that no other has: the name of a socket is the lock, as long as it is held."""
+    for core in sorted(os.sched_getaffinity(0)):
+        lock = socket.socket(socket.AF_UNIX)
+        try:
+            lock.bind(f"\0decision-server-{os.getppid()}-core-{core}")
+        except OSError:
+            continue
+        os.sched_setaffinity(0, {core})
+        return lock
+    raise RuntimeError("There are more workers than cores.")
 
 
 @asynccontextmanager
 async def lifespan(application: FastAPI) -> AsyncIterator[None]:
     if settings.pin:
-        take_a_core()
+        application.state.core = take_a_core()
     application.state.decider = Decider(settings)
     yield
 
