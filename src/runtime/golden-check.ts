@@ -1,10 +1,14 @@
 // Runs a model's golden cases at load: a model that disagrees with the answers it was shipped with does not serve. The
 // runs warm the model up, and their times are where the cost model begins.
 
+import { tokenizeQuestion } from './families/prompt.ts';
 import type { SplitEncoder } from './families/split-encoder.ts';
 import type { TextEncoder } from './families/text-encoder.ts';
 import { type DecisionCase, type EmbeddingCase, findDecisionFault, findEmbeddingFault, toQuestion } from './golden.ts';
 import type { TimedCase } from './messages.ts';
+
+/** `[CLS]` and `[SEP]` of one text. */
+const SPECIAL_TOKENS = 2;
 
 export interface CheckedModel {
   /** First fault found, with the number of its case; undefined: the model agrees. */
@@ -16,14 +20,14 @@ export interface CheckedModel {
 }
 
 interface GoldenRun {
+  /** Of the state or the input, specials included. */
+  readonly tokens: number;
   readonly inputTokens: number;
   readonly expectedTokens: number;
   readonly fault: string | undefined;
 }
 
-interface RunnableCase {
-  readonly stateCharacters: number;
-  readonly questionCharacters: number;
+interface RunnableCase extends Pick<TimedCase, 'characters' | 'questions'> {
   readonly run: () => Promise<GoldenRun>;
 }
 
@@ -34,14 +38,19 @@ export function checkDecisions(
 ): Promise<CheckedModel> {
   return checkCases(
     cases.map(({ state, questions, input_tokens: expectedTokens, probabilities }) => ({
-      stateCharacters: state.length,
-      questionCharacters: JSON.stringify(questions).length,
+      characters: state.length,
+      questions: questions.map(toQuestion).map((question) => {
+        const { instructions, options } = tokenizeQuestion(question, model.tokenizer);
+        const tokens = options.reduce((sum, ids) => sum + ids.length, instructions.length);
+        return { tokens, options: options.length };
+      }),
       run: async () => {
         const reply = await model.decide({ state, questions: questions.map(toQuestion) });
         const faults = probabilities[precision]?.map((expected, place) =>
           findDecisionFault(expected, reply.probabilities[place] ?? [], precision),
         ) ?? [`no ${precision} answers`];
-        return { ...reply, expectedTokens, fault: faults.find((fault) => fault !== undefined) };
+        const fault = faults.find((candidate) => candidate !== undefined);
+        return { tokens: reply.stateTokens, inputTokens: reply.inputTokens, expectedTokens, fault };
       },
     })),
   );
@@ -54,15 +63,16 @@ export function checkEmbeddings(
 ): Promise<CheckedModel> {
   return checkCases(
     cases.map(({ input, input_tokens: expectedTokens, embeddings }) => ({
-      stateCharacters: input.length,
-      questionCharacters: 0,
+      characters: input.length,
+      questions: [],
       run: async () => {
         const task = { inputs: [{ place: 0, input }], dimensions: undefined, encoding: 'float' } as const;
         const reply = await model.embed(task);
         const [expected, vector] = [embeddings[precision], reply.embeddings[0]];
         const isPair = expected !== undefined && vector instanceof Float32Array;
         const fault = isPair ? findEmbeddingFault(expected, vector, precision) : `no ${precision} vector`;
-        return { ...reply, expectedTokens, fault };
+        const { inputTokens } = reply;
+        return { tokens: inputTokens + SPECIAL_TOKENS, inputTokens, expectedTokens, fault };
       },
     })),
   );
@@ -74,8 +84,8 @@ async function checkCases(cases: readonly RunnableCase[]): Promise<CheckedModel>
   if (cases.length === 0) return { fault: 'no cases', timedCases, probe };
   for (const [place, { run, ...size }] of cases.entries()) {
     const startedMs = performance.now();
-    const { inputTokens, expectedTokens, fault } = await run();
-    if (place > 0) timedCases.push({ ...size, inputTokens, wallMs: performance.now() - startedMs });
+    const { tokens, inputTokens, expectedTokens, fault } = await run();
+    if (place > 0) timedCases.push({ ...size, tokens, wallMs: performance.now() - startedMs });
     const tokenFault =
       inputTokens === expectedTokens ? undefined : `${inputTokens} input tokens where ${expectedTokens} were due`;
     const caseFault = tokenFault ?? fault;

@@ -38,7 +38,10 @@ export interface ProbeTask {
   readonly kind: 'probe';
 }
 
-/** One of several shares of a document's windows, encoded into memory that other workers can read. */
+/**
+ * One of several shares of a document's windows, encoded into memory that other workers can read. A document may come in
+ * as many shares as it has windows, to the same worker one after the other: its text should be tokenised once.
+ */
 export interface EncodeTask {
   readonly kind: 'encode';
   readonly modelId: string;
@@ -156,10 +159,12 @@ export type LoadReport =
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface TimedCase {
-  readonly stateCharacters: number;
-  /** Instructions and options; 0 for embeddings. */
-  readonly questionCharacters: number;
-  readonly inputTokens: number;
+  /** UTF-16 code units of the state, or of the one input of an embedding. */
+  readonly characters: number;
+  /** Specials included: of the state; of the input. */
+  readonly tokens: number;
+  /** Of each question, what stands in its branch without its specials; none for embeddings. */
+  readonly questions: readonly { readonly tokens: number; readonly options: number }[];
   readonly wallMs: number;
 }
 
