@@ -108,6 +108,7 @@ const server = await createHttpServer({
   embeddings: new EmbedService(engine, catalog, accounting),
   chat: new ChatService([], catalog, accounting),
   readiness: () => 'ready',
+  isDraining: () => false,
   metrics,
   logger,
   options: { ...config.http, ...config.decisions, version: 'bench' },

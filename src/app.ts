@@ -9,6 +9,7 @@ import type { Config } from './config/schema.ts';
 import type { ModelCard } from './domain/model-card.ts';
 import type { Price } from './domain/money.ts';
 import { createLocalEngine, type LocalEngine } from './engine/local-engine.ts';
+import { MergingEngine } from './engine/merging-engine.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { REPLY_STATUSES } from './http/error-reply.ts';
 import { createHttpServer } from './http/server.ts';
@@ -78,12 +79,18 @@ export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<A
 async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): Promise<App> {
   const { config } = loaded;
   let isDraining = false;
-  const metrics: Metrics = createMetrics({ engineStatus: () => engine.status() });
+  const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
+  const metrics: Metrics = createMetrics({
+    engineStatus: () => engine.status(),
+    answerCounts: sharesAnswers ? () => sharing.answerCounts : undefined,
+  });
   const accounting = buildAccounting(config, parts, metrics);
   // Built first, so closed last: whatever ends before has a row to write.
   closers.push(() => accounting.stop());
   const engine = await startEngine(config, { folders: findModelFolders(config), ...parts });
   closers.push(() => engine.drain());
+  const sharing = new MergingEngine(engine, config.answers);
+  const answering = sharesAnswers ? sharing : engine;
   const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices);
@@ -92,15 +99,16 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   const server = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
-    decisions: new DecideService(engine, catalog, accounting),
-    embeddings: new EmbedService(engine, catalog, accounting),
+    decisions: new DecideService(answering, catalog, accounting),
+    embeddings: new EmbedService(answering, catalog, accounting),
     chat,
     administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
+    isDraining: () => isDraining,
     metrics,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
-    options: { ...config.http, ...config.decisions, version: parts.version },
+    options: { ...config.http, ...config.decisions, version: parts.version, sharesAnswers },
   });
   closers.push(() => server.close());
   const stop = once(async () => {

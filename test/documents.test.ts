@@ -21,8 +21,17 @@ const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
-const IDLE = { state: 'ready', queuedJobs: 0, queuedCostMs: 0, busyWorkers: 0, workers: 1 };
-const metrics = createMetrics({ engineStatus: () => IDLE });
+const metrics = createMetrics({
+  engineStatus: () => ({
+    state: 'ready',
+    queuedJobs: 0,
+    queuedCostMs: 0,
+    busyWorkers: 0,
+    workers: 1,
+    stateCache: { stateTokens: 0, keptTokens: 0 },
+  }),
+  answerCounts: () => ({ miss: 0, merged: 0, hit: 0, keptBytes: 0 }),
+});
 
 /** Variables of ours that are no settings. */
 const OTHER_VARIABLES = ['UMPIRE_CONFIG', 'UMPIRE_URL', 'UMPIRE_TARGET_DATABASE_URL', 'UMPIRE_DATA'];

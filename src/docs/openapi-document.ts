@@ -42,6 +42,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       audit: new AuditService({ append: notServed, list: notServed }),
     },
     readiness: () => 'ready',
+    isDraining: () => false,
     metrics: createMetrics({ engineStatus: emptyEngine.status }),
     logger: pino({ level: 'silent' }),
     options: {

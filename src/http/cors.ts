@@ -6,7 +6,7 @@ import { EVERY_REPLY, INFERENCE_REPLY, TRY_AGAIN } from './openapi-headers.ts';
 
 /** Every header that is described. */
 const EXPOSED = Object.keys({ ...EVERY_REPLY, ...INFERENCE_REPLY, ...TRY_AGAIN }).join(', ');
-const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, x-request-id';
+const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, x-request-id, x-umpire-deadline-ms';
 const PREFLIGHT_MAX_AGE_SECONDS = '600';
 
 /** @param origins exact origins such as `https://app.example.com`, or `*` for any; none: no header is ever sent */

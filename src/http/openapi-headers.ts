@@ -1,6 +1,7 @@
 // The headers of requests and replies, as `/openapi.json` describes them. What they hold is written where they are sent.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { DEADLINE_HEADER, MAX_DEADLINE_MS } from './deadline.ts';
 
 export type HeaderDocs = Record<string, OpenAPIV3_1.HeaderObject>;
 
@@ -26,6 +27,10 @@ export const STANDING: HeaderDocs = {
 
 export const INFERENCE_REPLY: HeaderDocs = {
   'server-timing': text('Milliseconds in queue, tokenizer and model; absent where the model is not local.'),
+  'x-umpire-cache': text(
+    '`miss`: run for this request. `merged`: the run of an identical request under way. `hit`: an answer that was kept. Billed the same. Absent where answers are not shared.',
+  ),
+  'x-umpire-kept-tokens': integer('Tokens of the state that need not be read again; absent where there were none.'),
   'x-umpire-model-digest': text('Digest of the weights that answered; absent where the model is not local.'),
   'x-umpire-cost-usd': text('What the request cost, in US dollars, exact; absent on a stream, which has not ended.'),
   'idempotent-replayed': text('`true`: the reply of an earlier request with the same `Idempotency-Key`, billed once.'),
@@ -46,4 +51,15 @@ export const IDEMPOTENCY_KEY: OpenAPIV3_1.ParameterObject = {
     'first reply. 1 to 255 visible ASCII characters.',
   ].join(' '),
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+export const DEADLINE: OpenAPIV3_1.ParameterObject = {
+  name: DEADLINE_HEADER,
+  in: 'header',
+  required: false,
+  description: [
+    'Milliseconds from now within which the whole answer is wanted. Where that cannot be kept the request is refused at',
+    'once, as `overloaded`; one that was let in is answered, late if need be.',
+  ].join(' '),
+  schema: { type: 'integer', minimum: 1, maximum: MAX_DEADLINE_MS },
 };

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import { STATUS_OF_CODE } from './error-reply.ts';
 import {
+  DEADLINE,
   EVERY_REPLY,
   type HeaderDocs,
   IDEMPOTENCY_KEY,
@@ -22,6 +23,7 @@ type Document = Partial<OpenAPIV3_1.Document>;
 type Operation = OpenAPIV3_1.OperationObject & {
   readonly 'x-error-codes'?: readonly ErrorCode[];
   'x-body-optional'?: true;
+  'x-takes-deadline'?: true;
   'x-request-example'?: unknown;
   'x-event-stream'?: string;
   'x-csv'?: string;
@@ -75,6 +77,7 @@ function finish(document: Document): Document {
       placeExample(operation as Operation);
       describeReplies(operation as Operation, document);
       placeIdempotencyKey(operation as Operation);
+      placeDeadline(operation as Operation);
       placeOtherForms(operation as Operation);
     }
   }
@@ -144,6 +147,12 @@ function headersOfErrors(codes: readonly ErrorCode[]): HeaderDocs {
 function placeIdempotencyKey(operation: Operation): void {
   if (operation['x-error-codes']?.includes('idempotency_key_reused') !== true) return;
   operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
+}
+
+function placeDeadline(operation: Operation): void {
+  const takesDeadline = operation['x-takes-deadline'] === true;
+  delete operation['x-takes-deadline'];
+  if (takesDeadline) operation.parameters = [...(operation.parameters ?? []), DEADLINE];
 }
 
 /** The description of the named schema that a reply points to. */

@@ -39,6 +39,8 @@ export interface OperationDocs {
   readonly needsKey?: boolean;
   /** Whether the request may come without its body. */
   readonly isBodyOptional?: true;
+  /** Whether the caller may say how long it will wait. */
+  readonly takesDeadline?: true;
   /** A request body that the server takes. */
   readonly example?: unknown;
   /** What the events are, where the route can answer with server-sent events too. */
@@ -60,6 +62,8 @@ declare module 'fastify' {
     'x-error-codes'?: readonly ErrorCode[];
     /** Moved by openapi.ts to where it belongs: schemas cannot say it. */
     'x-body-optional'?: true;
+    /** The same: headers have no schema here. */
+    'x-takes-deadline'?: true;
     /** Moved by openapi.ts to where it belongs: zod drops examples of schemas that transform. */
     'x-request-example'?: unknown;
     /** Moved by openapi.ts to a second content type of the reply. */
@@ -92,6 +96,7 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
     response: { ...schemas.response, ...errorReplies },
     'x-error-codes': codes,
     ...(docs.isBodyOptional ? { 'x-body-optional': true as const } : {}),
+    ...(docs.takesDeadline ? { 'x-takes-deadline': true as const } : {}),
     ...(docs.example === undefined ? {} : { 'x-request-example': docs.example }),
     ...(docs.eventStream === undefined ? {} : { 'x-event-stream': docs.eventStream }),
     ...(docs.csv === undefined ? {} : { 'x-csv': docs.csv }),

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Requester } from '../services/requester.ts';
 import { keyOf } from './authenticate.ts';
+import { readDeadlineMs } from './deadline.ts';
 
 /** Reason of the signal. Nobody is left to be answered, so this is neither logged nor counted as an error. */
 export class ClientLeftError extends Error {
@@ -27,4 +28,11 @@ export function requesterOf(request: FastifyRequest, reply: FastifyReply): Reque
     requestId: request.id,
     idempotency: request.idempotency ?? undefined,
   };
+}
+
+/** Of a route whose model is local: one that heeds the caller's deadline. @throws AppError `invalid_request` */
+export function localRequesterOf(request: FastifyRequest, reply: FastifyReply): Requester {
+  const deadlineMs = readDeadlineMs(request);
+  const requester = requesterOf(request, reply);
+  return deadlineMs === undefined ? requester : { ...requester, deadlineMs };
 }

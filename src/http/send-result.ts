@@ -1,5 +1,5 @@
-// The reply of a local job: JSON already written, with the headers that say which weights answered, how long it took and
-// what it cost.
+// The reply of a local job: JSON already written, with the headers that say which weights answered, what the answer was
+// taken from, how long it took and what it cost.
 
 import type { FastifyReply } from 'fastify';
 import type { JobTimings } from '../domain/usage.ts';
@@ -23,22 +23,42 @@ export function resultWriter<Result extends LocalResult>(
   };
 }
 
+export interface Telling {
+  readonly metrics: TokenCounter;
+  /** Whether the reply says if its answer was shared: where none ever is, there is nothing to say. */
+  readonly tellsSharing: boolean;
+}
+
 export function sendResult(
   reply: FastifyReply,
   answered: LocalReply<LocalResult>,
-  metrics: TokenCounter,
+  { metrics, tellsSharing }: Telling,
 ): FastifyReply {
   if (answered.type === 'replayed') return sendReplay(reply, answered.reply);
   const { result, bodyText, receipt } = answered;
   metrics.countTokens(result.model.id, result.usage);
   return reply
-    .headers({ ...digestHeaders(result), ...receiptHeaders(receipt), 'server-timing': serverTiming(result.timings) })
+    .headers({
+      ...digestHeaders(result),
+      ...sourceHeaders(result.source, tellsSharing),
+      ...receiptHeaders(receipt),
+      'server-timing': serverTiming(result.timings),
+    })
     .type(JSON_TYPE)
     .send(bodyText);
 }
 
 function digestHeaders({ model }: LocalResult): Record<string, string> {
   return model.digest === undefined ? {} : { 'x-umpire-model-digest': model.digest };
+}
+
+const CACHE_WORDS = { run: 'miss', merged: 'merged', kept: 'hit' } as const;
+
+function sourceHeaders({ answer, keptTokens }: LocalResult['source'], tellsSharing: boolean): Record<string, string> {
+  return {
+    ...(tellsSharing ? { 'x-umpire-cache': CACHE_WORDS[answer] } : {}),
+    ...(keptTokens > 0 ? { 'x-umpire-kept-tokens': String(keptTokens) } : {}),
+  };
 }
 
 /** `queue;dur=0.012, tokenize;dur=0.408, infer;dur=12.611`, in milliseconds */

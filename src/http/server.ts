@@ -46,6 +46,8 @@ export interface HttpOptions {
   readonly metricsRequireKey: boolean;
   /** Whether a decision's `state` may be an object or array. */
   readonly structuredState: boolean;
+  /** Whether answers may be shared between identical requests, so that replies say if theirs was. Default: no. */
+  readonly sharesAnswers?: boolean;
 }
 
 export interface HttpDeps {
@@ -56,8 +58,10 @@ export interface HttpDeps {
   readonly chat: ChatService;
   /** Absent: there is no store behind this server, and none of the routes that need one. */
   readonly administration?: Administration | undefined;
-  /** Read on every request: cheap, and `draining` from the moment the process is told to stop. */
+  /** `draining` from the moment the process is told to stop. */
   readonly readiness: () => ReadinessState;
+  /** Whether that is so; read several times a request. */
+  readonly isDraining: () => boolean;
   readonly metrics: RequestMetrics;
   /** pino, or anything of its shape. */
   readonly logger: FastifyBaseLogger;
@@ -84,7 +88,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   observeRequests(app, deps.metrics);
   manageConnections(app, {
     writeTimeoutMs: deps.options.writeTimeoutMs,
-    isDraining: () => deps.readiness() === 'draining',
+    isDraining: deps.isDraining,
   });
   allowCrossOrigin(app, deps.options.corsOrigins);
 
@@ -127,8 +131,9 @@ async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRout
   parseInferenceBodies(api, parsePlainBody);
   await api.register(modelsRoutes, deps);
   if (deps.administration !== undefined) await api.register(usageRoute, deps.administration);
-  await api.register(systemoneRoute, { ...deps, structuredState: deps.options.structuredState });
-  await api.register(embeddingsRoute, deps);
+  const { structuredState, sharesAnswers: tellsSharing = false } = deps.options;
+  await api.register(systemoneRoute, { ...deps, structuredState, tellsSharing });
+  await api.register(embeddingsRoute, { ...deps, tellsSharing });
   await api.register(chatCompletionsRoute, { ...deps, writeTimeoutMs: deps.options.writeTimeoutMs });
 }
 

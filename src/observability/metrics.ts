@@ -11,6 +11,21 @@ export interface EngineGauges {
   readonly queuedCostMs: number;
   readonly busyWorkers: number;
   readonly workers: number;
+  readonly stateCache: { readonly stateTokens: number; readonly keptTokens: number };
+}
+
+/** The same of shared answers: jobs by where their results came from. */
+export interface AnswerGauges {
+  readonly miss: number;
+  readonly merged: number;
+  readonly hit: number;
+  readonly keptBytes: number;
+}
+
+export interface MetricsSources {
+  readonly engineStatus: () => EngineGauges;
+  /** Absent: no answers are shared. */
+  readonly answerCounts?: (() => AnswerGauges) | undefined;
 }
 
 interface FinishedRequest {
@@ -27,7 +42,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics({ engineStatus }: { readonly engineStatus: () => EngineGauges }) {
+export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = requestMetrics(registry);
@@ -38,6 +53,7 @@ export function createMetrics({ engineStatus }: { readonly engineStatus: () => E
     registers: [registry],
   });
   engineMetrics(registry, engineStatus);
+  if (answerCounts !== undefined) answerMetrics(registry, answerCounts);
   return {
     ...requests,
     ...ledgerMetrics(registry),
@@ -140,4 +156,55 @@ function engineMetrics(registry: Registry, engineStatus: () => EngineGauges): vo
   );
   gauge('umpire_engine_busy_workers', 'Workers with a job.', (engine) => engine.busyWorkers);
   gauge('umpire_engine_workers', 'Workers.', (engine) => engine.workers);
+  countedAtScrape(registry, {
+    name: 'umpire_state_cache_tokens_total',
+    help: 'Tokens of the states of decisions: those that had been kept from earlier ones, and those that were read.',
+    label: 'kind',
+    read: () => {
+      const { stateTokens, keptTokens } = engineStatus().stateCache;
+      return { kept: keptTokens, encoded: stateTokens - keptTokens };
+    },
+  });
+}
+
+function answerMetrics(registry: Registry, answerCounts: () => AnswerGauges): void {
+  countedAtScrape(registry, {
+    name: 'umpire_answer_cache_requests_total',
+    help: 'Decisions and embeddings, by where the answer came from: a run of its own (miss), one under way (merged), one that was kept (hit).',
+    label: 'result',
+    read: () => {
+      const { miss, merged, hit } = answerCounts();
+      return { miss, merged, hit };
+    },
+  });
+  new Gauge({
+    name: 'umpire_answer_cache_bytes',
+    help: 'Memory of the answers that are kept.',
+    registers: [registry],
+    collect() {
+      this.set(answerCounts().keptBytes);
+    },
+  });
+}
+
+interface ScrapedCounter {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  /** By value of the label, since the start. */
+  readonly read: () => Readonly<Record<string, number>>;
+}
+
+/** Counted elsewhere, and read when somebody asks. */
+function countedAtScrape(registry: Registry, { name, help, label, read }: ScrapedCounter): void {
+  new Counter({
+    name,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [value, count] of Object.entries(read())) this.inc({ [label]: value }, count);
+    },
+  });
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../domain/answer.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { NamedQuestion } from '../domain/question.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
-import type { DecideJob, Engine } from '../engine/engine.ts';
+import type { Caller, DecideJob, Engine, ResultSource } from '../engine/engine.ts';
 import type { Accounting } from './accounting.ts';
 import type { Catalog } from './catalog.ts';
 import { countRoughly, type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
@@ -29,6 +29,7 @@ export interface Decision {
   readonly answers: readonly NamedAnswer[];
   readonly usage: Usage;
   readonly timings: JobTimings;
+  readonly source: ResultSource;
 }
 
 export class DecideService {
@@ -54,17 +55,19 @@ export class DecideService {
     const model = this.#catalog.getModelOfType(requester.key, request.modelId, 'decision');
     const questions = request.questions.map((named) => named.question);
     const job: DecideJob = { modelId: model.id, state: request.state, questions };
-    const caller = { keyId: requester.key.id, signal: requester.signal };
+    const { key, signal, deadlineMs } = requester;
+    const caller: Caller = { keyId: key.id, signal, deadlineMs };
     return runMetered({
       accounting: this.#accounting,
       requester,
       model,
       roughTokens: countRoughly([request.state, ...questions.map(({ instructions }) => instructions)]),
+      findRefusal: () => this.#engine.findRefusal(job, caller),
       countTokens: () => this.#engine.countDecisionTokens(job, caller),
       run: async () => {
-        const { answers, inputTokens, timings } = await this.#engine.decide(job, caller);
+        const { answers, inputTokens, timings, source } = await this.#engine.decide(job, caller);
         const usage = { inputTokens, outputTokens: 0 };
-        return { model, answers: nameAnswers(request.questions, answers), usage, timings };
+        return { model, answers: nameAnswers(request.questions, answers), usage, timings, source };
       },
       writer,
     });

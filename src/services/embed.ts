@@ -2,7 +2,7 @@
 
 import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
-import type { EmbedInput, EmbedJob, Engine } from '../engine/engine.ts';
+import type { Caller, EmbedInput, EmbedJob, Engine, ResultSource } from '../engine/engine.ts';
 import type { Accounting } from './accounting.ts';
 import type { Catalog } from './catalog.ts';
 import { countRoughly, type LocalReply, type ReplyWriter, runMetered } from './metered-run.ts';
@@ -22,6 +22,7 @@ export interface Embeddings {
   readonly embeddings: readonly (Float32Array | string)[];
   readonly usage: Usage;
   readonly timings: JobTimings;
+  readonly source: ResultSource;
 }
 
 export class EmbedService {
@@ -46,16 +47,18 @@ export class EmbedService {
   ): Promise<LocalReply<Embeddings>> {
     const model = this.#catalog.getModelOfType(requester.key, modelId, 'embedding');
     const job: EmbedJob = { modelId: model.id, ...asked };
-    const caller = { keyId: requester.key.id, signal: requester.signal };
+    const { key, signal, deadlineMs } = requester;
+    const caller: Caller = { keyId: key.id, signal, deadlineMs };
     return runMetered({
       accounting: this.#accounting,
       requester,
       model,
       roughTokens: countRoughly(job.inputs),
+      findRefusal: () => this.#engine.findRefusal(job, caller),
       countTokens: () => this.#engine.countEmbeddingTokens(job, caller),
       run: async () => {
-        const { embeddings, inputTokens, timings } = await this.#engine.embed(job, caller);
-        return { model, embeddings, usage: { inputTokens, outputTokens: 0 }, timings };
+        const { embeddings, inputTokens, timings, source } = await this.#engine.embed(job, caller);
+        return { model, embeddings, usage: { inputTokens, outputTokens: 0 }, timings, source };
       },
       writer,
     });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AccountingBench, KEV, requesterWith } from '../../test/ledger/accounting-bench.ts';
 import { STANDING, storeIsDown } from '../../test/ledger/scripted-ledger.ts';
+import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { ReserveOutcome } from '../storage/stores.ts';
 import { type LocalResult, runMetered } from './metered-run.ts';
@@ -10,6 +11,7 @@ const RESULT: LocalResult = {
   model: KEV,
   usage: { inputTokens: 57, outputTokens: 0 },
   timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
+  source: { answer: 'run', keptTokens: 0 },
 };
 const ROOMY = {
   budget: { amountPicoUsd: 10n ** 12n, remainingPicoUsd: 10n ** 12n, resetsAtMs: null },
@@ -24,10 +26,13 @@ let bench: AccountingBench;
 let events: string[];
 /** Called for every job that began. */
 let finishJob: (error?: Error) => void;
+/** What the engine says before it is given work. */
+let refusal: AppError | undefined;
 
 beforeEach(() => {
   bench = new AccountingBench();
   events = [];
+  refusal = undefined;
 });
 
 interface Wanted {
@@ -41,6 +46,7 @@ function ask({ requester = requesterWith(), model = KEV }: Wanted = {}) {
     requester,
     model,
     roughTokens: 60,
+    findRefusal: () => refusal,
     countTokens: async () => {
       events.push('counted');
       return 57;
@@ -78,6 +84,15 @@ function holdReservation(): (outcome: ReserveOutcome | Error) => void {
 }
 
 describe('a job of a key of which nothing is known', () => {
+  it('is told of its limits first, even when the engine has no room', async () => {
+    refusal = new AppError('overloaded', 'The queue is full.', { retryAfterMs: 500 });
+    const answer = holdReservation();
+    const asked = ask();
+    await turn();
+    answer({ type: 'refused', reason: 'budget', standing: STANDING, retryAfterMs: null });
+    await expect(asked).rejects.toMatchObject({ code: 'insufficient_quota' });
+  });
+
   it('begins when it is let in', async () => {
     const letIn = holdReservation();
     const asked = ask();
@@ -134,6 +149,15 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     letIn(LET_IN);
     await expect(asked).rejects.toThrow('worker lost');
     expect(bench.store.settlements[1]?.outcome).toMatchObject({ end: 'failed', costPicoUsd: 0n });
+  });
+
+  it('is refused before anything is opened when the engine has no room', async () => {
+    await askOnce();
+    const opened = bench.store.reservations.length;
+    refusal = new AppError('overloaded', 'The queue is full.', { retryAfterMs: 500 });
+    await expect(ask()).rejects.toBe(refusal);
+    expect(bench.store.reservations).toHaveLength(opened);
+    expect(events).toEqual([]);
   });
 
   it('waits where a retry may be given an earlier reply', async () => {

@@ -1,8 +1,10 @@
 // One local job under the accounting: let in, run, written out, billed. The same for decisions and embeddings; what the
 // job is, its service knows, and what its reply looks like, its route.
 
+import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
+import type { ResultSource } from '../engine/engine.ts';
 import type { Accounting, Opening, OpenRequest, Receipt, Replay, StoredReply } from './accounting.ts';
 import type { Requester } from './requester.ts';
 
@@ -10,6 +12,7 @@ export interface LocalResult {
   readonly model: ModelCard;
   readonly usage: Usage;
   readonly timings: JobTimings;
+  readonly source: ResultSource;
 }
 
 /** How a route words a result. */
@@ -29,6 +32,8 @@ export interface MeteredRun<Result> {
   readonly requester: Requester;
   readonly model: ModelCard;
   readonly roughTokens: number;
+  /** Whether the run would be refused at this moment; cheap. @returns what it would throw */
+  readonly findRefusal: () => AppError | undefined;
   /** Asked only where it matters: what the run will bill as input. */
   readonly countTokens: () => Promise<number>;
   readonly run: () => Promise<Result>;
@@ -41,7 +46,7 @@ export interface MeteredRun<Result> {
  */
 export async function runMetered<Result extends LocalResult>(work: MeteredRun<Result>): Promise<LocalReply<Result>> {
   const { accounting, writer } = work;
-  const early = accounting.expectsToAdmit(work) ? work.run() : undefined;
+  const early = accounting.expectsToAdmit(work) ? runOrRefuse(work) : undefined;
   // It may fail, or come to nothing, before anybody waits for it.
   early?.catch(() => undefined);
   const opening = await open(work);
@@ -55,6 +60,16 @@ export async function runMetered<Result extends LocalResult>(work: MeteredRun<Re
     reply: ({ costPicoUsd }) => writer.keep(result, bodyText, costPicoUsd),
   });
   return { type: 'answered', result, bodyText, receipt };
+}
+
+/**
+ * A refusal leaves nothing in the books, so nothing is opened for it. Only here: a key that may have no room is told that
+ * first.
+ */
+function runOrRefuse<Result>({ findRefusal, run }: MeteredRun<Result>): Promise<Result> {
+  const refusal = findRefusal();
+  if (refusal !== undefined) throw refusal;
+  return run();
 }
 
 async function open<Result>({ accounting, requester, model, countTokens }: MeteredRun<Result>): Promise<Opening> {

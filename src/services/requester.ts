@@ -17,4 +17,6 @@ export interface Requester {
   /** As in the reply's `x-request-id`. */
   readonly requestId: string;
   readonly idempotency: Idempotency | undefined;
+  /** Within which the caller wants its whole answer; undefined: it did not say. Only local models heed it. */
+  readonly deadlineMs?: number | undefined;
 }

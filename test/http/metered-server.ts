@@ -16,7 +16,7 @@ import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { FailingLedger } from '../ledger/failing-ledger.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { createFakeEngine } from './fake-engine.ts';
-import { startServerOf, type TestReply, type TestServer } from './test-server.ts';
+import { startServerOf, type TestParts, type TestReply, type TestServer } from './test-server.ts';
 
 /** A Saturday noon. */
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -54,7 +54,10 @@ export class MeteredServer {
     this.#parts = parts;
   }
 
-  static async start(options: Partial<LedgerOptions> = {}): Promise<MeteredServer> {
+  static async start(
+    options: Partial<LedgerOptions> = {},
+    parts: Pick<TestParts, 'answers'> = {},
+  ): Promise<MeteredServer> {
     const folder = mkdtempSync(join(tmpdir(), 'umpire-metered-'));
     const stores = await openSqliteStores({ dataDir: folder, exclusive: true });
     const ledger = new FailingLedger(stores.ledger);
@@ -82,7 +85,7 @@ export class MeteredServer {
       ...options,
     });
     const keys = new ApiKeyService({ store: stores.keys, nowMs: () => clock.nowMs() });
-    const server = await startServerOf({ accounting, authenticator: keys });
+    const server = await startServerOf({ ...parts, accounting, authenticator: keys });
     return new MeteredServer({ folder, stores, ledger, keys, clock, accounting, server, metrics });
   }
 

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type ApiKey, unrestrictedKey } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
+import { MergingEngine, type MergingOptions } from '../../src/engine/merging-engine.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -89,6 +90,8 @@ export interface TestParts {
   readonly authenticator?: Authenticator;
   /** Absent: a server without a store. */
   readonly administration?: Administration;
+  /** Absent: answers are not shared. */
+  readonly answers?: MergingOptions;
 }
 
 export async function startTestServer(
@@ -106,6 +109,8 @@ export async function startTestServer(
 export async function startServerOf(parts: TestParts): Promise<TestServer> {
   const { upstreams = [LACONIC_UPSTREAM], accounting = new Unmetered(), administration } = parts;
   const engine = createFakeEngine();
+  const sharing = parts.answers === undefined ? undefined : new MergingEngine(engine, parts.answers);
+  const answering = sharing ?? engine;
   const catalog = new Catalog([engine, ...upstreams], administration?.prices);
   const log: Record<string, unknown>[] = [];
   const appendToLog = testLogs.openLog();
@@ -118,13 +123,17 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
     authenticator: parts.authenticator ?? { authenticate },
     administration,
     catalog,
-    decisions: new DecideService(engine, catalog, accounting),
-    embeddings: new EmbedService(engine, catalog, accounting),
+    decisions: new DecideService(answering, catalog, accounting),
+    embeddings: new EmbedService(answering, catalog, accounting),
     chat,
     readiness: () => engine.state,
-    metrics: createMetrics({ engineStatus: () => engine.status() }),
+    isDraining: () => engine.state === 'draining',
+    metrics: createMetrics({
+      engineStatus: () => engine.status(),
+      answerCounts: sharing === undefined ? undefined : () => sharing.answerCounts,
+    }),
     logger: pino({ level: 'info' }, { write }),
-    options: { ...OPTIONS, ...parts.options },
+    options: { ...OPTIONS, sharesAnswers: sharing !== undefined, ...parts.options },
   });
   const send: TestServer['send'] = async (method, url, payload, headers = {}) => {
     const type = payload === undefined ? {} : { 'content-type': 'application/json' };

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { EmbedService } from '../../services/embed.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
-import { requesterOf } from '../requester.ts';
+import { localRequesterOf } from '../requester.ts';
 import { embeddingReplySchema, writeEmbeddings } from '../schemas/embedding-reply.ts';
 import { embeddingRequestExample, embeddingRequestSchema, toEmbeddingRequest } from '../schemas/embedding-request.ts';
 import { resultWriter, sendResult } from '../send-result.ts';
@@ -13,6 +13,8 @@ import { resultWriter, sendResult } from '../send-result.ts';
 export interface EmbeddingsDeps {
   readonly embeddings: EmbedService;
   readonly metrics: TokenCounter;
+  /** Whether replies say if their answer was shared. */
+  readonly tellsSharing: boolean;
 }
 
 const schema = operation(
@@ -21,6 +23,7 @@ const schema = operation(
     summary: 'Turn texts into vectors',
     tag: 'Inference',
     example: embeddingRequestExample,
+    takesDeadline: true,
     errors: [],
   },
   { body: embeddingRequestSchema, response: { 200: embeddingReplySchema } },
@@ -28,10 +31,11 @@ const schema = operation(
 
 const writer = resultWriter(writeEmbeddings);
 
-export async function embeddingsRoute(api: FastifyInstance, { embeddings, metrics }: EmbeddingsDeps): Promise<void> {
+export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps): Promise<void> {
+  const { embeddings, metrics, tellsSharing } = deps;
   api.withTypeProvider<ZodTypeProvider>().post('/embeddings', { schema }, async (request, reply) => {
     const asked = toEmbeddingRequest(request.body);
-    const answered = await embeddings.embed(asked, requesterOf(request, reply), writer);
-    return sendResult(reply, answered, metrics);
+    const answered = await embeddings.embed(asked, localRequesterOf(request, reply), writer);
+    return sendResult(reply, answered, { metrics, tellsSharing });
   });
 }

@@ -7,7 +7,7 @@ import { parseInferenceBodies } from '../idempotency.ts';
 import { parseOrderedBody } from '../json-body.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
-import { requesterOf } from '../requester.ts';
+import { localRequesterOf } from '../requester.ts';
 import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
 import { decisionRequestExample, decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
 import { withStateAsText } from '../schemas/structured-state.ts';
@@ -16,6 +16,8 @@ import { resultWriter, sendResult } from '../send-result.ts';
 export interface SystemoneDeps {
   readonly decisions: DecideService;
   readonly metrics: TokenCounter;
+  /** Whether replies say if their answer was shared. */
+  readonly tellsSharing: boolean;
   /** Whether `state` may be an object or array, which is then read as labelled lines. */
   readonly structuredState: boolean;
 }
@@ -30,6 +32,7 @@ const schema = operation(
     ].join(' '),
     tag: 'Inference',
     example: decisionRequestExample,
+    takesDeadline: true,
     errors: [],
   },
   { body: decisionRequestSchema, response: { 200: decisionReplySchema } },
@@ -38,14 +41,14 @@ const schema = operation(
 const writer = resultWriter(writeDecision);
 
 export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
-  const { decisions, metrics, structuredState } = deps;
+  const { decisions, metrics, tellsSharing, structuredState } = deps;
   parseInferenceBodies(api, (body) => {
     const value = parseOrderedBody(body);
     return structuredState ? withStateAsText(value) : value;
   });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
-    const answered = await decisions.decide(asked, requesterOf(request, reply), writer);
-    return sendResult(reply, answered, metrics);
+    const answered = await decisions.decide(asked, localRequesterOf(request, reply), writer);
+    return sendResult(reply, answered, { metrics, tellsSharing });
   });
 }
