@@ -2,16 +2,16 @@
 // SQLite and on a local PostgreSQL, each against a server with all of it off. The sides take turns, so that a busy machine
 // disturbs all alike.
 
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { openStores } from '../src/storage/open-stores.ts';
 import { PostgresServer } from '../test/postgres/postgres-server.ts';
 import { API_KEY, ServerProcess } from './child-processes.ts';
 import { BenchClient } from './client.ts';
 import { type LedgerRows, measureLedgerRows } from './ledger-rows.ts';
 import { runClosedLoop } from './load.ts';
+import { createMeteredKey, type Place } from './metered-key.ts';
 import { timeDecisions } from './overhead.ts';
 import { type LatencySummary, summariseLatencies } from './statistics.ts';
 import { type DecisionSize, type Mix, makeDecision } from './workload.ts';
@@ -47,27 +47,16 @@ export interface AccountingReport {
   readonly stack: Readonly<Record<Side, StackFigures>>;
 }
 
-/** What a side is started with. */
-interface Place {
-  readonly dataDir: string;
-  readonly settings: Readonly<Record<string, string>>;
-}
-
 type Places = Readonly<Record<Side, Place>>;
 type Clients = Readonly<Record<Side, BenchClient>>;
 
 const SIDES: readonly Side[] = ['off', ...STORES];
 const SIZE: DecisionSize = { stateTokens: 128, questions: 1, kind: 'choice' };
-const LAUNCHER = resolve(import.meta.dirname, '..', 'src', 'launch.js');
 const WARM_UP = 50;
 const LEDGER_CONCURRENCY = 64;
 const STACK_CONCURRENCY = 32;
 /** As a server that is meant to keep its data. */
 const SAFE_POSTGRES = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
-/** A key with everything that can be asked of one, and nothing that is reached. */
-const KEY_OPTIONS = ['--name=bench', '--budget=1000000', '--reset=month', '--requests-per-minute=1000000000'];
-const LIMIT_OPTIONS = ['--tokens-per-minute=1000000000', '--concurrent=1000000'];
-
 /** @param say tells what is being measured */
 export async function measureAccounting(isQuick: boolean, say: (text: string) => void): Promise<AccountingReport> {
   const parent = mkdtempSync(join(tmpdir(), 'umpire-accounting-'));
@@ -103,14 +92,6 @@ function openPlace(dataDir: string, databaseUrl?: string): Place {
     dataDir,
     settings: databaseUrl === undefined ? settings : { ...settings, UMPIRE_DATABASE_URL: databaseUrl },
   };
-}
-
-/** As an administrator does it. @returns the secret */
-function createKey({ dataDir, settings }: Place): string {
-  const args = [LAUNCHER, 'keys', 'create', ...KEY_OPTIONS, ...LIMIT_OPTIONS, '--json'];
-  const env = { ...process.env, ...settings, UMPIRE_DATA_DIR: dataDir };
-  const made = JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' })) as { key: string };
-  return made.key;
 }
 
 function subtract(on: LatencySummary, off: LatencySummary): AddedTime {
@@ -210,7 +191,7 @@ async function withClients<T>(
     servers.push(server);
     const client = new BenchClient(
       server.origin,
-      side === 'off' ? API_KEY : createKey(places[side]),
+      side === 'off' ? API_KEY : createMeteredKey(places[side]),
       STACK_CONCURRENCY,
     );
     clients.push(client);

@@ -41,7 +41,7 @@ export async function measureLatencyOverhead(options: LatencyOptions): Promise<L
 }
 
 /** `queue;dur=0.012, tokenize;dur=0.408` */
-function readTiming({ serverTiming }: BenchReply, part: string): number {
+export function readTiming({ serverTiming }: BenchReply, part: string): number {
   return Number(new RegExp(`\\b${part};dur=([\\d.]+)`).exec(serverTiming)?.[1]);
 }
 

@@ -13,14 +13,15 @@ const WITHOUT_CACHES = {
   UMPIRE_ENGINE_STATE_CACHE_BYTES: '0',
 };
 
-export function makeUmpirePeer(): Peer {
+/** @param settings default: nothing that answers without running a model */
+export function makeUmpirePeer(settings: Readonly<Record<string, string>> = WITHOUT_CACHES): Peer {
   const { umpire, node, packages } = describeVersions();
   return makePeer({
     id: 'umpire',
     title: 'umpire',
     tasks: ['decision', 'embedding'],
     kind: 'ours',
-    settings: WITHOUT_CACHES,
+    settings,
     versions: { umpire, node, 'onnxruntime-node': packages['onnxruntime-node'] ?? '' },
     launch: (port, dataFolder) => ({
       file: process.execPath,
@@ -31,7 +32,7 @@ export function makeUmpirePeer(): Peer {
         UMPIRE_DATA_DIR: dataFolder,
         UMPIRE_API_KEY: API_KEY,
         UMPIRE_ENGINE_DEVICE: DEVICE,
-        ...WITHOUT_CACHES,
+        ...settings,
       },
       readyPath: '/readyz',
     }),
