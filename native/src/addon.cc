@@ -1,5 +1,6 @@
 // The core as a Node-API addon. Owns the border: arguments are checked, strings come in as UTF-16, buffers as UTF-8, ids
-// go out into typed arrays of the caller, and no exception leaves. Each thread of Node has an encoder of its own.
+// go out into typed arrays of the caller, and no exception leaves. A handle is an encoder, so it belongs to one thread of Node;
+// the vocabulary behind it is shared by all.
 
 #define NAPI_VERSION 8
 #include <node_api.h>
@@ -32,7 +33,6 @@ using SharedVocabulary = std::shared_ptr<const Vocabulary>;
 
 /** What a thread keeps from call to call. */
 struct ThreadState {
-  Encoder encoder;
   Encoding encoding;
   std::u16string text;
 };
@@ -61,10 +61,10 @@ class Call {
   napi_value value(size_t index) const { return values_[index]; }
   ThreadState& state() const { return *state_; }
 
-  const SharedVocabulary& vocabulary(size_t index) const {
+  Encoder& encoder(size_t index) const {
     void* data = nullptr;
-    Check(napi_get_value_external(env_, values_[index], &data), "a vocabulary is due");
-    return *static_cast<SharedVocabulary*>(data);
+    Check(napi_get_value_external(env_, values_[index], &data), "a handle is due");
+    return *static_cast<Encoder*>(data);
   }
 
   /** A number of tokens; Infinity is none. */
@@ -165,11 +165,11 @@ napi_value MakeTypedArray(napi_env env, napi_typedarray_type type, const void* b
 }
 
 napi_value MakeHandle(napi_env env, SharedVocabulary vocabulary) {
-  auto holder = std::make_unique<SharedVocabulary>(std::move(vocabulary));
-  const auto finalize = [](napi_env, void* data, void*) { delete static_cast<SharedVocabulary*>(data); };
+  auto encoder = std::make_unique<Encoder>(std::move(vocabulary));
+  const auto finalize = [](napi_env, void* data, void*) { delete static_cast<Encoder*>(data); };
   napi_value handle = nullptr;
-  Check(napi_create_external(env, holder.get(), finalize, nullptr, &handle), "a handle");
-  holder.release();
+  Check(napi_create_external(env, encoder.get(), finalize, nullptr, &handle), "a handle");
+  encoder.release();
   return handle;
 }
 
@@ -215,7 +215,7 @@ napi_value Create(const Call& call) {
 /** describe(handle): { clsId, sepId, continues } */
 napi_value Describe(const Call& call) {
   const napi_env env = call.env();
-  const Vocabulary& vocabulary = *call.vocabulary(0);
+  const Vocabulary& vocabulary = call.encoder(0).vocabulary();
   const auto& continues = vocabulary.continues();
   napi_value description = nullptr;
   Check(napi_create_object(env, &description), "an object");
@@ -239,11 +239,11 @@ const uint8_t* FindBytes(napi_env env, napi_value value, size_t& length) {
 }
 
 /** Appends the ids of one text to the thread's encoding. */
-void EncodeText(const Call& call, const Vocabulary& vocabulary, napi_value value, size_t limit) {
-  auto& [encoder, encoding, text] = call.state();
+void EncodeText(const Call& call, Encoder& encoder, napi_value value, size_t limit) {
+  auto& [encoding, text] = call.state();
   size_t length = 0;
   if (const uint8_t* bytes = FindBytes(call.env(), value, length)) {
-    encoder.Encode(vocabulary, Utf8Text(bytes, length), {limit, true}, encoding);
+    encoder.Encode(Utf8Text(bytes, length), {limit, true}, encoding);
     return;
   }
   Check(napi_get_value_string_utf16(call.env(), value, nullptr, 0, &length), "a string is due");
@@ -251,11 +251,11 @@ void EncodeText(const Call& call, const Vocabulary& vocabulary, napi_value value
   const size_t enough = limit > length ? length : kUnitsPerToken * limit + kLeastUnits;
   if (enough < length) {
     FetchText(call.env(), value, enough, text);
-    if (encoder.Encode(vocabulary, Utf16Text(text.data(), text.size()), {limit, false}, encoding)) return;
-    encoding.ids.resize(first);
+    if (encoder.Encode(Utf16Text(text.data(), text.size()), {limit, false}, encoding)) return;
+    encoding.ids.Shrink(first);
   }
   FetchText(call.env(), value, length, text);
-  encoder.Encode(vocabulary, Utf16Text(text.data(), text.size()), {limit, true}, encoding);
+  encoder.Encode(Utf16Text(text.data(), text.size()), {limit, true}, encoding);
   if (text.capacity() > kKeptUnits) std::u16string().swap(text);
 }
 
@@ -269,8 +269,8 @@ napi_value Deliver(const Call& call, napi_value target) {
 
 /** encode(handle, text, limit, target): number of ids; they are in `target` if they fit, else `take` gives them */
 napi_value Encode(const Call& call) {
-  call.state().encoding.ids.clear();
-  EncodeText(call, *call.vocabulary(0), call.value(1), call.limit(2));
+  call.state().encoding.ids.Shrink(0);
+  EncodeText(call, call.encoder(0), call.value(1), call.limit(2));
   return Deliver(call, call.value(3));
 }
 
@@ -278,7 +278,7 @@ napi_value Encode(const Call& call) {
 napi_value EncodeAll(const Call& call) {
   const napi_env env = call.env();
   auto& ids = call.state().encoding.ids;
-  ids.clear();
+  ids.Shrink(0);
   const View<int32_t> ends = GetInt32s(env, call.value(3));
   uint32_t count = 0;
   Check(napi_get_array_length(env, call.value(1), &count), "an array of texts is due");
@@ -289,7 +289,7 @@ napi_value EncodeAll(const Call& call) {
     napi_value text = nullptr;
     Check(napi_open_handle_scope(env, &scope), "a scope");
     Check(napi_get_element(env, call.value(1), i, &text), "a text is due");
-    EncodeText(call, *call.vocabulary(0), text, limit);
+    EncodeText(call, call.encoder(0), text, limit);
     ends.data[i] = static_cast<int32_t>(ids.size());
     Check(napi_close_handle_scope(env, scope), "a scope");
   }
@@ -302,7 +302,7 @@ napi_value Take(const Call& call) {
   auto& ids = call.state().encoding.ids;
   if (view.length != ids.size()) throw Fault("there are other ids by now");
   std::copy(ids.begin(), ids.end(), view.data);
-  if (ids.capacity() > kKeptUnits) std::vector<int32_t>().swap(ids);
+  if (ids.capacity() > kKeptUnits) ids.Discard();
   return nullptr;
 }
 
@@ -310,7 +310,7 @@ napi_value Take(const Call& call) {
 napi_value EncodeWithSpans(const Call& call) {
   Encoding encoding;
   const std::u16string text = GetUtf16(call.env(), call.value(1));
-  call.state().encoder.EncodeWithSpans(*call.vocabulary(0), Utf16Text(text.data(), text.size()), {}, encoding);
+  call.encoder(0).EncodeWithSpans(Utf16Text(text.data(), text.size()), {}, encoding);
   std::vector<int32_t> rows;
   rows.reserve(3 * encoding.ids.size());
   for (size_t i = 0; i < encoding.ids.size(); ++i) {

@@ -1,6 +1,8 @@
 #include "encoder.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "text.h"
 
@@ -16,39 +18,102 @@ constexpr size_t kKeptMarks = 1 << 12;
 template <typename Text, bool kSpans>
 class Reading {
  public:
-  Reading(Encoder& encoder, const Vocabulary& vocabulary, Encoding& encoding)
+  Reading(Encoder& encoder, Encoding& encoding)
       : encoder_(encoder),
-        characters_(vocabulary.characters()),
-        trie_(vocabulary.trie()),
-        max_word_(vocabulary.max_word_characters()),
-        unknown_id_(vocabulary.unknown_id()),
+        characters_(encoder.vocabulary().characters()),
+        trie_(encoder.vocabulary().trie()),
+        max_word_(encoder.vocabulary().max_word_characters()),
+        unknown_id_(encoder.vocabulary().unknown_id()),
         encoding_(encoding) {
     encoder_.waiting_.clear();
     OpenWord();
   }
 
   bool Read(Text text, ReadOptions options) {
-    const size_t most = options.limit > kNoLimit - encoding_.ids.size() ? kNoLimit : options.limit + encoding_.ids.size();
-    while (!text.AtEnd()) {
-      const size_t start = text.position();
-      const Step step = characters_.Find(text.Next());
-      if (kSpans) span_ = {static_cast<uint32_t>(start), static_cast<uint32_t>(text.position())};
-      // Nearly every character of nearly every text.
-      if (step.action() == Action::kWord && encoder_.waiting_.empty()) {
-        Push(step.payload());
-        continue;
-      }
-      Take(step);
-      if (encoding_.ids.size() > most) return true;
-    }
+    const size_t before = encoding_.ids.size();
+    most_ = options.limit > kNoLimit - before ? kNoLimit : options.limit + before;
+    const bool is_quick = !kSpans && max_word_ >= kLongestAsciiWord;
+    const bool is_over = is_quick ? ReadQuickly(text) : ReadAll(text);
+    if (is_over) return true;
     if (options.is_complete) {
       Settle();
       CloseWord();
     }
-    return encoding_.ids.size() > most;
+    return encoding_.ids.size() > most_;
   }
 
  private:
+  /** @returns whether the limit was passed; so do the others that read */
+  bool ReadAll(Text& text) {
+    while (!text.AtEnd()) {
+      if (ReadOne(text)) return true;
+    }
+    return false;
+  }
+
+  /** The quick way wherever a word begins, and the other one until the next does. */
+  bool ReadQuickly(Text& text) {
+    AsciiWindow<typename Text::Unit> window(text.units(), text.length());
+    while (!text.AtEnd()) {
+      const bool is_over = encoder_.vocabulary().lowercase() ? ReadAsciiWords<true>(text, window)
+                                                             : ReadAsciiWords<false>(text, window);
+      if (is_over) return true;
+      do {
+        if (text.AtEnd()) return false;
+        if (ReadOne(text)) return true;
+      } while (length_ > 0 || !encoder_.waiting_.empty());
+    }
+    return false;
+  }
+
+  /** Stops before what is not surely a word of ASCII, or the end of one. */
+  template <bool kLowercase>
+  bool ReadAsciiWords(Text& text, AsciiWindow<typename Text::Unit>& window) {
+    using After = Encoder::After;
+    size_t position = text.position();
+    for (;;) {
+      const uint8_t* bytes = window.At(position);
+      const AsciiWord word = ReadAsciiWord<kLowercase>(bytes);
+      const uint8_t next = bytes[word.length];
+      const After after = encoder_.after_[next];
+      if (after == After::kUnsure) break;
+      if (word.length > 0) PushAsciiWord(word);
+      if (after == After::kOwn) encoding_.ids.Push(encoder_.own_ids_[next]);
+      position += word.length + 1;
+      if (encoding_.ids.size() > most_) return true;
+    }
+    text.Seek(position);
+    return false;
+  }
+
+  void PushAsciiWord(const AsciiWord& word) {
+    WordCache::Entry& entry = encoder_.cache_.At(word);
+    if (WordCache::Holds(entry, word)) return encoding_.ids.PushSome(entry.ids, entry.count);
+    const size_t first = encoding_.ids.size();
+    for (size_t i = 0; i < word.length; ++i) {
+      const uint64_t letters = i < 8 ? word.head : word.tail;
+      Push(characters_.Find(letters >> (i % 8 * 8) & 0xFF).payload());
+    }
+    CloseWord();
+    const size_t count = encoding_.ids.size() - first;
+    if (count > WordCache::kMostIds) return;
+    entry = {word.head, word.tail, {}, static_cast<uint32_t>(count)};
+    std::copy(encoding_.ids.begin() + first, encoding_.ids.end(), entry.ids);
+  }
+
+  bool ReadOne(Text& text) {
+    const size_t start = text.position();
+    const Step step = characters_.Find(text.Next());
+    if (kSpans) span_ = {static_cast<uint32_t>(start), static_cast<uint32_t>(text.position())};
+    // Nearly every character of nearly every text.
+    if (step.action() == Action::kWord && encoder_.waiting_.empty()) {
+      Push(step.payload());
+      return false;
+    }
+    Take(step);
+    return encoding_.ids.size() > most_;
+  }
+
   void Take(Step step) {
     switch (step.action()) {
       case Action::kSkip:
@@ -103,8 +168,8 @@ class Reading {
     if (length_ == 0) return;
     const size_t first = encoding_.ids.size();
     if (!is_known_ || !Match()) {
-      encoding_.ids.resize(first);
-      encoding_.ids.push_back(unknown_id_);
+      encoding_.ids.Shrink(first);
+      encoding_.ids.Push(unknown_id_);
       if (kSpans) {
         encoding_.spans.resize(first);
         encoding_.spans.push_back(whole_);
@@ -128,7 +193,7 @@ class Reading {
         end = i + 1;
       }
       if (longest == Trie::kNone) return false;
-      encoding_.ids.push_back(longest);
+      encoding_.ids.Push(longest);
       if (kSpans) {
         encoding_.spans.push_back({encoder_.word_spans_[start].start, encoder_.word_spans_[end - 1].end});
       }
@@ -180,25 +245,40 @@ class Reading {
   Encoding& encoding_;
   size_t length_ = 0;
   bool is_known_ = true;
+  size_t most_ = kNoLimit;
   Span span_{};
   Span whole_{};
 };
 
-template <typename Text>
-bool Encoder::Encode(const Vocabulary& vocabulary, Text text, ReadOptions options, Encoding& encoding) {
-  return Reading<Text, false>(*this, vocabulary, encoding).Read(text, options);
+Encoder::Encoder(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {
+  after_.fill(After::kUnsure);
+  const Trie& trie = vocabulary_->trie();
+  for (char32_t c = 0; c < 0x80; ++c) {
+    const Step step = vocabulary_->characters().Find(c);
+    if (step.action() == Action::kSeparate) after_[c] = After::kSeparate;
+    if (step.action() != Action::kOwn) continue;
+    after_[c] = After::kOwn;
+    uint32_t node = Trie::kStart;
+    const bool is_token = trie.Follow(node, step.payload()) && trie.id(node) != Trie::kNone;
+    own_ids_[c] = is_token ? trie.id(node) : vocabulary_->unknown_id();
+  }
 }
 
 template <typename Text>
-bool Encoder::EncodeWithSpans(const Vocabulary& vocabulary, Text text, ReadOptions options, Encoding& encoding) {
-  return Reading<Text, true>(*this, vocabulary, encoding).Read(text, options);
+bool Encoder::Encode(Text text, ReadOptions options, Encoding& encoding) {
+  return Reading<Text, false>(*this, encoding).Read(text, options);
 }
 
-template bool Encoder::Encode(const Vocabulary&, Latin1Text, ReadOptions, Encoding&);
-template bool Encoder::Encode(const Vocabulary&, Utf16Text, ReadOptions, Encoding&);
-template bool Encoder::Encode(const Vocabulary&, Utf8Text, ReadOptions, Encoding&);
-template bool Encoder::EncodeWithSpans(const Vocabulary&, Latin1Text, ReadOptions, Encoding&);
-template bool Encoder::EncodeWithSpans(const Vocabulary&, Utf16Text, ReadOptions, Encoding&);
-template bool Encoder::EncodeWithSpans(const Vocabulary&, Utf8Text, ReadOptions, Encoding&);
+template <typename Text>
+bool Encoder::EncodeWithSpans(Text text, ReadOptions options, Encoding& encoding) {
+  return Reading<Text, true>(*this, encoding).Read(text, options);
+}
+
+template bool Encoder::Encode(Latin1Text, ReadOptions, Encoding&);
+template bool Encoder::Encode(Utf16Text, ReadOptions, Encoding&);
+template bool Encoder::Encode(Utf8Text, ReadOptions, Encoding&);
+template bool Encoder::EncodeWithSpans(Latin1Text, ReadOptions, Encoding&);
+template bool Encoder::EncodeWithSpans(Utf16Text, ReadOptions, Encoding&);
+template bool Encoder::EncodeWithSpans(Utf8Text, ReadOptions, Encoding&);
 
 }  // namespace umpire

@@ -1,13 +1,17 @@
 // From a text to ids: reads code points, gathers the symbols of a word, and matches the longest tokens in it. One encoder
-// belongs to one thread and keeps its memory from text to text.
+// belongs to one thread and keeps its memory, and what common words were cut into, from text to text.
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
+#include "ascii_words.h"
+#include "id_list.h"
 #include "vocabulary.h"
 
 namespace umpire {
@@ -21,7 +25,7 @@ struct Span {
 };
 
 struct Encoding {
-  std::vector<int32_t> ids;
+  IdList ids;
   /** As long as `ids` where spans were asked for, else empty. */
   std::vector<Span> spans;
 };
@@ -35,13 +39,17 @@ struct ReadOptions {
 
 class Encoder {
  public:
+  explicit Encoder(std::shared_ptr<const Vocabulary> vocabulary);
+
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
   /** Appends to the encoding. `Text` is a reader of text.h. @returns whether the limit was passed */
   template <typename Text>
-  bool Encode(const Vocabulary& vocabulary, Text text, ReadOptions options, Encoding& encoding);
+  bool Encode(Text text, ReadOptions options, Encoding& encoding);
 
   /** The same, and a span for each id. */
   template <typename Text>
-  bool EncodeWithSpans(const Vocabulary& vocabulary, Text text, ReadOptions options, Encoding& encoding);
+  bool EncodeWithSpans(Text text, ReadOptions options, Encoding& encoding);
 
  private:
   template <typename Text, bool kSpans>
@@ -53,6 +61,14 @@ class Encoder {
     Span span;
   };
 
+  /** What a byte of an AsciiWindow does after a word. */
+  enum class After : uint8_t { kUnsure, kSeparate, kOwn };
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  std::array<After, 0x81> after_{};
+  /** Ids of punctuation marks. */
+  std::array<int32_t, 0x81> own_ids_{};
+  WordCache cache_;
   std::vector<uint32_t> word_;
   std::vector<Span> word_spans_;
   std::vector<WaitingMark> waiting_;

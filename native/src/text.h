@@ -12,9 +12,14 @@ inline constexpr char32_t kReplacement = 0xFFFD;
 /** One byte a character: U+0000 to U+00FF. Positions are bytes, which are UTF-16 units too. */
 class Latin1Text {
  public:
+  using Unit = uint8_t;
   Latin1Text(const uint8_t* units, size_t length) : units_(units), length_(length) {}
   bool AtEnd() const { return position_ == length_; }
   size_t position() const { return position_; }
+  const Unit* units() const { return units_; }
+  size_t length() const { return length_; }
+  /** @param position where a code point begins, or the end */
+  void Seek(size_t position) { position_ = position; }
   char32_t Next() { return units_[position_++]; }
 
  private:
@@ -26,9 +31,14 @@ class Latin1Text {
 /** Positions are UTF-16 units. */
 class Utf16Text {
  public:
+  using Unit = char16_t;
   Utf16Text(const char16_t* units, size_t length) : units_(units), length_(length) {}
   bool AtEnd() const { return position_ == length_; }
   size_t position() const { return position_; }
+  const Unit* units() const { return units_; }
+  size_t length() const { return length_; }
+  /** @param position where a code point begins, or the end */
+  void Seek(size_t position) { position_ = position; }
 
   char32_t Next() {
     const char16_t unit = units_[position_++];
@@ -48,9 +58,14 @@ class Utf16Text {
 /** Positions are bytes. A broken sequence is one U+FFFD for each of its longest valid beginnings, as in the web's decoder. */
 class Utf8Text {
  public:
+  using Unit = uint8_t;
   Utf8Text(const uint8_t* bytes, size_t length) : bytes_(bytes), length_(length) {}
   bool AtEnd() const { return position_ == length_; }
   size_t position() const { return position_; }
+  const Unit* units() const { return bytes_; }
+  size_t length() const { return length_; }
+  /** @param position where a code point begins, or the end */
+  void Seek(size_t position) { position_ = position; }
 
   char32_t Next() {
     const uint8_t lead = bytes_[position_++];

@@ -47,6 +47,7 @@ Trie Vocabulary::MakeTrie(const VocabularySource& source, const SymbolMap& symbo
 Vocabulary::Vocabulary(const VocabularySource& source, const SymbolMap& symbols)
     : characters_(source.options, symbols),
       trie_(MakeTrie(source, symbols)),
+      lowercase_(source.options.lowercase),
       max_word_characters_(source.max_word_characters),
       unknown_id_(source.unknown_id),
       cls_id_(source.cls_id),

@@ -36,6 +36,7 @@ class Vocabulary {
 
   const CharacterTable& characters() const { return characters_; }
   const Trie& trie() const { return trie_; }
+  bool lowercase() const { return lowercase_; }
   size_t max_word_characters() const { return max_word_characters_; }
   int32_t unknown_id() const { return unknown_id_; }
   int32_t cls_id() const { return cls_id_; }
@@ -51,6 +52,7 @@ class Vocabulary {
 
   CharacterTable characters_;
   Trie trie_;
+  bool lowercase_;
   size_t max_word_characters_;
   int32_t unknown_id_;
   int32_t cls_id_;
