@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Question } from '../src/domain/question.ts';
 import { BertTokenizer } from '../src/runtime/bert-tokenizer.ts';
 import { SplitEncoder } from '../src/runtime/families/split-encoder.ts';
+import { StateCache } from '../src/runtime/families/state-cache.ts';
 import { openGraphs } from '../src/runtime/graph-opener.ts';
 import { findPrecision } from '../src/runtime/load-model.ts';
 import { readModelFolder } from '../src/runtime/model-folder.ts';
@@ -45,6 +46,10 @@ function record(session: GraphSession, runs: RecordedRun[]): GraphSession {
       runs.push({ session, feeds: copyFeeds(feeds) });
       return session.run(feeds);
     },
+    runInto: (feeds, outputs) => {
+      runs.push({ session, feeds: copyFeeds(feeds) });
+      return session.runInto(feeds, outputs);
+    },
     close: () => session.close(),
   };
 }
@@ -81,6 +86,7 @@ async function prepareRuns(setup: BareLoopSetup): Promise<readonly RecordedRun[]
     encode: recorded('encode'),
     answer: recorded('answer'),
     head: recorded('head'),
+    cache: new StateCache(0),
   });
   await model.decide(setup);
   return runs;

@@ -45,7 +45,8 @@ export function checkDecisions(
         return { tokens, options: options.length };
       }),
       run: async () => {
-        const reply = await model.decide({ state, questions: questions.map(toQuestion) });
+        // Afresh: a document that an earlier case has left would say nothing of the graphs, and its time nothing of theirs.
+        const reply = await model.decide({ state, questions: questions.map(toQuestion) }, true);
         const faults = probabilities[precision]?.map((expected, place) =>
           findDecisionFault(expected, reply.probabilities[place] ?? [], precision),
         ) ?? [`no ${precision} answers`];

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SplitEncoder } from './families/split-encoder.ts';
+import type { StateCache } from './families/state-cache.ts';
 import { TextEncoder } from './families/text-encoder.ts';
 import type { DecisionCase, EmbeddingCase, GoldenFile } from './golden.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-check.ts';
@@ -32,14 +33,19 @@ export function findPrecision({ manifest }: ModelFolder, device: string): string
   return preferred.find((precision) => manifest.graphs[precision] !== undefined);
 }
 
+export interface LoadSettings extends OpenerSettings {
+  /** Of this thread: all its decision models share one. */
+  readonly cache: StateCache;
+}
+
 /** @throws StartError whose message names the folder, the file and the reason */
-export async function loadModel(folder: ModelFolder, settings: OpenerSettings): Promise<LoadedModel> {
+export async function loadModel(folder: ModelFolder, settings: LoadSettings): Promise<LoadedModel> {
   const startedMs = performance.now();
   const precision = findPrecision(folder, settings.device) ?? '';
   const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path));
   const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
   const { family, checked } = await within(folder, 'golden.json', () =>
-    checkedFamily({ folder, precision, tokenizer, opened }),
+    checkedFamily({ folder, precision, tokenizer, opened, cache: settings.cache }),
   );
   const { timedCases, probe } = checked;
   const { optimizedGraphs, warnings } = opened;
@@ -59,17 +65,18 @@ interface FamilyParts {
   readonly precision: string;
   readonly tokenizer: Tokenizer;
   readonly opened: OpenedGraphs;
+  readonly cache: StateCache;
 }
 
 /** The model behind its family's code, golden cases run. */
-async function checkedFamily({ folder, precision, tokenizer, opened }: FamilyParts) {
+async function checkedFamily({ folder, precision, tokenizer, opened, cache }: FamilyParts) {
   const { manifest } = folder;
   const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
   const graph = (role: string) => requireGraph(opened, role);
   if (manifest.family === 'split-encoder') {
     if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
     const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
-    const family = new SplitEncoder({ manifest, tokenizer, ...graphs });
+    const family = new SplitEncoder({ manifest, tokenizer, cache, ...graphs });
     return { family, checked: requireAgreement(await checkDecisions(family, cases as DecisionCase[], precision)) };
   }
   const family = new TextEncoder({ manifest, tokenizer, embed: graph('embed') });

@@ -10,6 +10,8 @@ export type { Tensor } from 'onnxruntime-node';
 export interface GraphSession {
   /** Runs the graph; blocks this thread. @returns outputs by name */
   run(feeds: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Tensor>>>;
+  /** The same, with all outputs written into the data of these tensors, which have their shapes. */
+  runInto(feeds: Readonly<Record<string, Tensor>>, outputs: Readonly<Record<string, Tensor>>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -122,13 +124,23 @@ async function optimizeTo(
 function wrap(session: InferenceSession): GraphSession {
   return {
     run: (feeds) => session.run(feeds) as Promise<Readonly<Record<string, Tensor>>>,
+    runInto: async (feeds, outputs) => {
+      // The library copies what it wrote once more into tensors of its own: freed at once, not left to the collector.
+      const copies = (await session.run(feeds, outputs)) as Record<string, Tensor>;
+      for (const { data } of Object.values(copies)) {
+        if (ArrayBuffer.isView(data) && data.buffer instanceof ArrayBuffer) data.buffer.transfer(0);
+      }
+    },
     close: () => session.release(),
   };
 }
 
-/** @param dims product = values.length */
-export function int64Tensor(values: readonly number[], dims: readonly number[]): Tensor {
-  return new Tensor('int64', BigInt64Array.from(values, BigInt), dims);
+/** @param values whole, 0 to 2³¹ − 1 @param dims product = values.length */
+export function int64Tensor(values: ArrayLike<number>, dims: readonly number[]): Tensor {
+  // Written as low halves of 64 bits, the high ones zero: no big integer is made.
+  const halves = new Int32Array(2 * values.length);
+  for (let i = 0; i < values.length; i++) halves[2 * i] = values[i] ?? 0;
+  return new Tensor('int64', new BigInt64Array(halves.buffer), dims);
 }
 
 /** @param dims product = values.length */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../domain/errors.ts';
 import { SplitEncoder } from './families/split-encoder.ts';
+import { StateCache } from './families/state-cache.ts';
 import { TextEncoder } from './families/text-encoder.ts';
 import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
 import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
@@ -23,9 +24,10 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
       threads: setup.threads,
       deviceGraph: findDeviceGraph(setup),
     });
+    const cache = new StateCache(setup.stateCacheBytes);
     const models = new Map<string, LoadedModel>();
     for (const folder of setup.models) {
-      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device }));
+      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, cache }));
     }
     report(loadedReport(device, [...models.values()], warning));
     return async (task) => settle(() => perform(task, models));

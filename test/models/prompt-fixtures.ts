@@ -131,7 +131,7 @@ function toGolden({ limits, state, questions }: PromptRequest) {
 }
 
 function prepare({ limits, state, questions }: PromptRequest) {
-  const stateIds = Array.from(tokenizer.encode(state));
+  const stateIds = tokenizer.encode(state);
   const windows = cutWindows(stateIds, tokenizer, limits);
   const stateKeys = windows.reduce((total, window) => total + window.length, 0);
   const tokenized = questions.map((question) => tokenizeQuestion(toQuestion(question), tokenizer));
@@ -144,10 +144,14 @@ function prepare({ limits, state, questions }: PromptRequest) {
       options,
       lengths,
     }));
-    return { type, windows, chunks: rows, order, levels, input_tokens: countQuestionTokens(question) };
+    return { type, windows: toRows(windows), chunks: rows, order, levels, input_tokens: countQuestionTokens(question) };
   });
   const inputTokens = tokenized.reduce((total, question) => total + countQuestionTokens(question), stateIds.length);
-  return { windows, questions: prepared, input_tokens: inputTokens };
+  return { windows: toRows(windows), questions: prepared, input_tokens: inputTokens };
+}
+
+function toRows(windows: readonly Int32Array[]): number[][] {
+  return windows.map((ids) => [...ids]);
 }
 
 function writeRepositoryFixtures(): void {

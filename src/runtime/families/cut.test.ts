@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { cut } from './cut.ts';
+import { cut as cutIds } from './cut.ts';
 
 /** Ids of 100 and more continue a word. */
 const continues = (id: number): boolean => id >= 100;
+
+const cut = (ids: readonly number[], ...rest: [number, typeof continues]): number[][] =>
+  cutIds(Int32Array.from(ids), ...rest).map((slice) => [...slice]);
 
 describe('cut', () => {
   it('makes no slices of no ids', () => expect(cut([], 4, continues)).toEqual([]));

@@ -2,21 +2,21 @@
 
 /**
  * Consecutive slices of at most `size` ids; a slice that would end inside a word ends before that word, unless less than
- * half of `size` would remain. No ids, no slices. @param size at least 1
+ * half of `size` would remain. No ids, no slices. @param size at least 1 @returns views of `ids`
  */
-export function cut(ids: readonly number[], size: number, isContinuation: (id: number) => boolean): number[][] {
-  const slices: number[][] = [];
+export function cut(ids: Int32Array, size: number, isContinuation: (id: number) => boolean): Int32Array[] {
+  const slices: Int32Array[] = [];
   let start = 0;
   while (start < ids.length) {
     const end = sliceEnd(ids, start, { size, isContinuation });
-    slices.push(ids.slice(start, end));
+    slices.push(ids.subarray(start, end));
     start = end;
   }
   return slices;
 }
 
 function sliceEnd(
-  ids: readonly number[],
+  ids: Int32Array,
   start: number,
   { size, isContinuation }: { size: number; isContinuation: (id: number) => boolean },
 ): number {

@@ -13,9 +13,14 @@ export interface DecisionTexts {
   readonly questions: readonly Question[];
 }
 
-export interface DecisionTokens {
-  readonly stateIds: readonly number[];
+export interface QuestionTokens {
   readonly questions: readonly TokenizedQuestion[];
+  /** Content tokens, each counted once: instructions and rendered options. */
+  readonly questionTokens: number;
+}
+
+export interface DecisionTokens extends QuestionTokens {
+  readonly stateIds: Int32Array;
   /** Content tokens, each counted once: the state, instructions and rendered options. */
   readonly inputTokens: number;
 }
@@ -26,29 +31,42 @@ interface DecisionReader {
 }
 
 /** @throws AppError context_length_exceeded */
-export function tokenizeDecision(texts: DecisionTexts, { manifest, tokenizer }: DecisionReader): DecisionTokens {
+export function tokenizeDecision({ state, questions }: DecisionTexts, reader: DecisionReader): DecisionTokens {
+  const stateIds = tokenizeState(state, reader);
+  const tokenized = tokenizeQuestions(questions, reader);
+  return { stateIds, ...tokenized, inputTokens: stateIds.length + tokenized.questionTokens };
+}
+
+/** @returns ids without specials @throws AppError context_length_exceeded */
+export function tokenizeState(state: string, { manifest, tokenizer }: DecisionReader): Int32Array {
   const { id, limits } = manifest;
-  const stateIds = Array.from(tokenizer.encode(texts.state, countedTokens(limits.state_tokens)));
-  if (stateIds.length > limits.state_tokens) {
-    const told = tellTokens(stateIds.length, limits.state_tokens);
-    throw tooLong(`The state has ${told} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
-  }
-  const questions: TokenizedQuestion[] = [];
+  const ids = tokenizer.encode(state, countedTokens(limits.state_tokens));
+  if (ids.length <= limits.state_tokens) return ids;
+  const told = tellTokens(ids.length, limits.state_tokens);
+  throw tooLong(`The state has ${told} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
+}
+
+/** @throws AppError context_length_exceeded */
+export function tokenizeQuestions(
+  questions: readonly Question[],
+  { manifest, tokenizer }: DecisionReader,
+): QuestionTokens {
+  const { id, limits } = manifest;
+  const counted = countedTokens(limits.question_tokens);
+  const tokenized: TokenizedQuestion[] = [];
   let questionTokens = 0;
-  for (const question of texts.questions) {
-    const tokenized = tokenizeQuestion(question, tokenizer, countedTokens(limits.question_tokens) - questionTokens);
-    questions.push(tokenized);
-    questionTokens += countQuestionTokens(tokenized);
-    if (questionTokens > countedTokens(limits.question_tokens)) break;
+  for (const question of questions) {
+    const read = tokenizeQuestion(question, tokenizer, counted - questionTokens);
+    tokenized.push(read);
+    questionTokens += countQuestionTokens(read);
+    if (questionTokens > counted) break;
   }
-  if (questionTokens > limits.question_tokens) {
-    const told = tellTokens(questionTokens, limits.question_tokens);
-    throw tooLong(
-      `The questions have ${told} tokens in all; ${id} takes at most ${limits.question_tokens}.`,
-      'questions',
-    );
-  }
-  return { stateIds, questions, inputTokens: stateIds.length + questionTokens };
+  if (questionTokens <= limits.question_tokens) return { questions: tokenized, questionTokens };
+  const told = tellTokens(questionTokens, limits.question_tokens);
+  throw tooLong(
+    `The questions have ${told} tokens in all; ${id} takes at most ${limits.question_tokens}.`,
+    'questions',
+  );
 }
 
 function tooLong(message: string, param: string): AppError {

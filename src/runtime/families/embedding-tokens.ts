@@ -16,7 +16,7 @@ interface EmbeddingReader {
 
 export interface EmbeddingTokens {
   /** `[inputs]`: ids without specials. */
-  readonly rows: readonly (readonly number[])[];
+  readonly rows: readonly Int32Array[];
   readonly inputTokens: number;
 }
 
@@ -26,18 +26,19 @@ export function tokenizeInputs(inputs: EmbedTask['inputs'], reader: EmbeddingRea
   return { rows, inputTokens: rows.reduce((sum, ids) => sum + ids.length, 0) };
 }
 
-function toIds(input: string | readonly number[], param: string, reader: EmbeddingReader): readonly number[] {
+function toIds(input: string | readonly number[], param: string, reader: EmbeddingReader): Int32Array {
   const { manifest, tokenizer } = reader;
   const limit = manifest.limits.input_tokens - SPECIAL_TOKENS;
-  const ids = typeof input === 'string' ? Array.from(tokenizer.encode(input, countedTokens(limit))) : input;
+  const ids = typeof input === 'string' ? tokenizer.encode(input, countedTokens(limit)) : input;
   if (ids.length > limit) {
     const told = typeof input === 'string' ? tellTokens(ids.length, limit) : ids.length;
     const message = `${param} has ${told} tokens; ${manifest.id} takes at most ${limit}.`;
     throw new AppError('context_length_exceeded', message, { param });
   }
+  if (ids instanceof Int32Array) return ids;
   if (!ids.every((id) => Number.isInteger(id) && id >= 0 && id < tokenizer.vocabularySize)) {
     const message = `${param} has a token id outside the vocabulary of ${manifest.id} (0 to ${tokenizer.vocabularySize - 1}).`;
     throw new AppError('invalid_request', message, { param });
   }
-  return ids;
+  return Int32Array.from(ids);
 }

@@ -1,69 +1,44 @@
 import { describe, expect, it } from 'vitest';
-import { KeyValueBuffers, type KeyValues } from './key-values.ts';
+import { freeArrays, KeyValueLayout, type KeyValues } from './key-values.ts';
 
-const shape = { layers: 1, heads: 2, headSize: 1 };
+const layout = new KeyValueLayout({ layers: 1, heads: 2, headSize: 1 });
 
 /** Keys `[head][token]` as one row each; values are the negatives. */
-function window(heads: number[][], borrowed = false): KeyValues {
+function window(...heads: number[][]): KeyValues {
   const keys = Float32Array.from(heads.flat());
-  return { tokens: heads[0]?.length ?? 0, parts: [keys, keys.map((value) => -value)], borrowed };
+  return { tokens: heads[0]?.length ?? 0, parts: [keys, keys.map((value) => -value)] };
 }
-
-async function* series(...windows: KeyValues[]): AsyncGenerator<KeyValues> {
-  yield* windows;
-}
-
-const left = () =>
-  window([
-    [1, 2],
-    [10, 20],
-  ]);
-const right = () => window([[3], [30]]);
 
 describe('keys and values', () => {
-  it('are joined along the tokens, head by head', async () => {
-    const joined = await new KeyValueBuffers(shape, 8).join(3, series(left(), right()));
+  it('of windows are joined along the tokens, head by head', () => {
+    const joined = layout.view(new Float32Array(layout.floats(3)), 3);
+    layout.copy(window([1, 2], [10, 20]), joined, { tokens: 2, from: 0, to: 0 });
+    layout.copy(window([3], [30]), joined, { tokens: 1, from: 0, to: 2 });
     expect(joined.parts.map((part) => [...part])).toEqual([
       [1, 2, 3, 10, 20, 30],
       [-1, -2, -3, -10, -20, -30],
     ]);
   });
 
-  it('of one window are passed on, and freed on release', async () => {
-    const only = left();
-    const buffers = new KeyValueBuffers(shape, 8);
-    expect((await buffers.join(2, series(only))).parts).toBe(only.parts);
-    buffers.release();
-    expect(only.parts[0]?.length).toBe(0);
+  it('of one window are taken out of the middle of a document', () => {
+    const alone = layout.view(new Float32Array(layout.floats(2)), 2);
+    layout.copy(window([1, 2, 3, 4], [10, 20, 30, 40]), alone, { tokens: 2, from: 1, to: 0 });
+    expect(alone.parts.map((part) => [...part])).toEqual([
+      [2, 3, 20, 30],
+      [-2, -3, -20, -30],
+    ]);
   });
 
-  it('in shared memory are copied even when they are the only window', async () => {
-    const memory = new SharedArrayBuffer(16);
-    const parts = [new Float32Array(memory, 0, 2), new Float32Array(memory, 8, 2)];
-    const joined = await new KeyValueBuffers(shape, 8).join(1, series({ tokens: 1, parts, borrowed: true }));
-    expect(joined.parts[0]?.buffer).toBeInstanceOf(ArrayBuffer);
+  it('are views of the memory they were given', () => {
+    const memory = new Float32Array(new SharedArrayBuffer(64));
+    const { parts } = layout.view(memory, 2);
+    parts[1]?.set([7]);
+    expect([parts.length, memory[4]]).toEqual([2, 7]);
   });
 
-  it('of others are freed once copied, unless they are borrowed', async () => {
-    const [owned, borrowed] = [right(), window([[7], [70]], true)];
-    await new KeyValueBuffers(shape, 8).join(2, series(owned, borrowed));
-    expect(owned.parts[0]?.length).toBe(0);
-    expect(borrowed.parts[0]?.length).toBe(2);
-  });
-
-  it('reuse a buffer for the next document, also a shorter one', async () => {
-    const buffers = new KeyValueBuffers(shape, 8);
-    const first = await buffers.join(3, series(left(), right()));
-    buffers.release();
-    const second = await buffers.join(2, series(right(), right()));
-    expect(second.parts[0]?.buffer).toBe(first.parts[0]?.buffer);
-    expect([...(second.parts[0] ?? [])]).toEqual([3, 3, 30, 30]);
-  });
-
-  it('give the memory of a giant document back', async () => {
-    const buffers = new KeyValueBuffers(shape, 2);
-    const joined = await buffers.join(3, series(left(), right()));
-    buffers.release();
-    expect(joined.parts[0]?.length).toBe(0);
+  it('are freed at once, where the memory is not shared', () => {
+    const arrays = [new Float32Array(4), new Float32Array(new SharedArrayBuffer(16))];
+    freeArrays(arrays);
+    expect(arrays.map(({ length }) => length)).toEqual([0, 4]);
   });
 });

@@ -13,6 +13,8 @@ export interface PromptLimits {
   readonly branchScores: number;
 }
 
+const NO_IDS = new Int32Array();
+
 /** One run of `answer`: the instructions, then pieces numbered from 1. */
 export interface Chunk {
   readonly tokenIds: number[];
@@ -27,9 +29,9 @@ export interface Chunk {
 /** Instructions and options of one question as ids, without specials, before the number of state keys is known. */
 export interface TokenizedQuestion {
   readonly type: QuestionType;
-  readonly instructions: readonly number[];
+  readonly instructions: Int32Array;
   /** `[options]`, in the model's order. */
-  readonly options: readonly (readonly number[])[];
+  readonly options: readonly Int32Array[];
   /** `[options]`: place in the request of each option in the model's order. */
   readonly order: readonly number[];
 }
@@ -37,7 +39,7 @@ export interface TokenizedQuestion {
 export interface PreparedQuestion {
   readonly type: QuestionType;
   /** Instruction slices that are encoded like windows of the state, with specials. */
-  readonly windows: readonly (readonly number[])[];
+  readonly windows: readonly Int32Array[];
   readonly chunks: readonly Chunk[];
   readonly order: readonly number[];
   /** `[options]`: 1..K for score questions, else zeros. */
@@ -87,8 +89,8 @@ export function tokenizeQuestion(
   const rendered = renderOptions(question);
   const order = sortOptions(question, rendered);
   let left = limit;
-  const read = (text: string): number[] => {
-    const ids = left < 0 ? [] : Array.from(tokenizer.encode(text, left));
+  const read = (text: string): Int32Array => {
+    const ids = left < 0 ? NO_IDS : tokenizer.encode(text, left);
     left -= ids.length;
     return ids;
   };
@@ -102,17 +104,21 @@ export function countQuestionTokens(question: TokenizedQuestion): number {
 }
 
 /** `[CLS] slice [SEP]` for each slice; no ids give one empty window. */
-export function cutWindows(ids: readonly number[], tokenizer: WordPieceTokenizer, limits: PromptLimits): number[][] {
+export function cutWindows(ids: Int32Array, tokenizer: WordPieceTokenizer, limits: PromptLimits): Int32Array[] {
   return cutOrEmpty(ids, tokenizer, limits).map((slice) => withSpecials(slice, tokenizer));
 }
 
-function cutOrEmpty(ids: readonly number[], tokenizer: WordPieceTokenizer, limits: PromptLimits): number[][] {
+function cutOrEmpty(ids: Int32Array, tokenizer: WordPieceTokenizer, limits: PromptLimits): Int32Array[] {
   const slices = cut(ids, limits.windowTokens - 2, (id) => tokenizer.isContinuation(id));
-  return slices.length === 0 ? [[]] : slices;
+  return slices.length === 0 ? [NO_IDS] : slices;
 }
 
-function withSpecials(slice: readonly number[], { special }: WordPieceTokenizer): number[] {
-  return [special.cls, ...slice, special.sep];
+function withSpecials(slice: Int32Array, { special }: WordPieceTokenizer): Int32Array {
+  const ids = new Int32Array(slice.length + 2);
+  ids[0] = special.cls;
+  ids.set(slice, 1);
+  ids[ids.length - 1] = special.sep;
+  return ids;
 }
 
 /** @param stateKeys tokens of the state's windows, specials included */
@@ -122,7 +128,7 @@ export function prepareQuestion(
   { tokenizer, limits }: { readonly tokenizer: WordPieceTokenizer; readonly limits: PromptLimits },
 ): PreparedQuestion {
   const windows = cutWindows(question.instructions, tokenizer, limits);
-  const last = windows.pop() ?? [];
+  const last = windows.pop() ?? NO_IDS;
   const keys = windows.reduce((sum, window) => sum + window.length, stateKeys);
   const pieces = question.options.map((ids) =>
     cutOrEmpty(ids, tokenizer, limits).map((slice) => [...slice, tokenizer.special.sep]),
@@ -134,7 +140,7 @@ export function prepareQuestion(
 
 /** @param instructions `[CLS] slice [SEP]` @param options `[options][pieces]` @param capacity tokens of one chunk */
 export function buildChunks(
-  instructions: readonly number[],
+  instructions: ArrayLike<number>,
   options: readonly (readonly (readonly number[])[])[],
   capacity: number,
 ): Chunk[] {
@@ -152,11 +158,12 @@ export function buildChunks(
   return chunks;
 }
 
-function openChunk(instructions: readonly number[]): Chunk {
+function openChunk(instructions: ArrayLike<number>): Chunk {
+  const tokenIds = Array.from(instructions);
   return {
-    tokenIds: [...instructions],
-    positions: instructions.map((_, position) => position),
-    branch: instructions.map(() => 0),
+    tokenIds,
+    positions: tokenIds.map((_, position) => position),
+    branch: tokenIds.map(() => 0),
     options: [],
     lengths: [],
   };

@@ -7,8 +7,8 @@ import type { SplitEncoderManifest } from '../manifest.ts';
 import type { AnswerReply, AnswerTask, DecideReply, DecideTask, EncodeReply, EncodeTask } from '../messages.ts';
 import type { GraphSession } from '../session.ts';
 import type { WordPieceTokenizer } from '../tokenizer.ts';
-import { type DecisionTexts, tokenizeDecision } from './decision-tokens.ts';
-import { KeyValueBuffers, type KeyValueShape, type KeyValues } from './key-values.ts';
+import { type DecisionTexts, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
+import { KeyValueLayout, type KeyValues } from './key-values.ts';
 import {
   cutWindows,
   type PreparedQuestion,
@@ -18,13 +18,16 @@ import {
   tokenizeQuestion,
 } from './prompt.ts';
 import { restoreOrder } from './readout.ts';
-import { readShares, writeShare } from './shared-windows.ts';
-import { SplitGraphs, type Window } from './split-graphs.ts';
+import { SplitGraphs } from './split-graphs.ts';
+import type { StateCache } from './state-cache.ts';
+import { type KeyedWindow, StateReader } from './state-reader.ts';
+import { keyOfWindow } from './window-keys.ts';
 
-/** Documents up to this many tokens reuse one set of buffers; 12 MB in the shape of `kev`. */
-const KEPT_TOKENS = 640;
 const STATE_SEGMENT = 0;
 const INSTRUCTION_SEGMENT = 1;
+
+/** Longer texts are read again for every part of a decision rather than kept until the next one. */
+const REMEMBERED_CHARACTERS = 262_144;
 
 export interface SplitEncoderParts {
   readonly manifest: SplitEncoderManifest;
@@ -32,6 +35,15 @@ export interface SplitEncoderParts {
   readonly encode: GraphSession;
   readonly answer: GraphSession;
   readonly head: GraphSession;
+  /** All models of a worker may share one. */
+  readonly cache: StateCache;
+}
+
+interface StateText {
+  readonly text: string;
+  /** Content tokens. */
+  readonly inputTokens: number;
+  readonly windows: readonly KeyedWindow[];
 }
 
 export class SplitEncoder {
@@ -39,11 +51,10 @@ export class SplitEncoder {
   readonly tokenizer: WordPieceTokenizer;
   private readonly graphs: SplitGraphs;
   private readonly limits: PromptLimits;
-  private readonly shape: KeyValueShape;
-  private readonly stateBuffers: KeyValueBuffers;
-  private readonly questionBuffers: KeyValueBuffers;
+  private readonly states: StateReader;
+  private lastState: StateText | undefined;
 
-  constructor({ manifest, tokenizer, ...graphs }: SplitEncoderParts) {
+  constructor({ manifest, tokenizer, cache, ...graphs }: SplitEncoderParts) {
     const { windows, branches, shape } = manifest;
     this.manifest = manifest;
     this.tokenizer = tokenizer;
@@ -54,43 +65,40 @@ export class SplitEncoder {
       branchTokens: branches.max_tokens,
       branchScores: branches.max_scores,
     };
-    this.shape = { layers: shape.layers, heads: shape.heads, headSize: shape.head_size };
-    this.stateBuffers = new KeyValueBuffers(this.shape, KEPT_TOKENS);
-    // Only questions with more than a window of instructions need a copy of their own: nothing is kept.
-    this.questionBuffers = new KeyValueBuffers(this.shape, 0);
+    const layout = new KeyValueLayout({ layers: shape.layers, heads: shape.heads, headSize: shape.head_size });
+    this.states = new StateReader({ graphs: this.graphs, layout, cache });
   }
 
   /** What `decide` would bill. @throws AppError context_length_exceeded */
-  countTokens(texts: DecisionTexts): number {
-    return tokenizeDecision(texts, this).inputTokens;
+  countTokens({ state, questions }: DecisionTexts): number {
+    return this.readText(state).inputTokens + tokenizeQuestions(questions, this).questionTokens;
   }
 
-  /** A whole decision. @throws AppError context_length_exceeded */
-  async decide(task: Pick<DecideTask, 'state' | 'questions'>): Promise<DecideReply> {
+  /** A whole decision. @param isFresh encode all of it and keep nothing @throws AppError context_length_exceeded */
+  async decide(task: Pick<DecideTask, 'state' | 'questions'>, isFresh = false): Promise<DecideReply> {
     const startedMs = performance.now();
-    const { stateIds, questions, inputTokens } = tokenizeDecision(task, this);
+    const { windows, inputTokens } = this.readText(task.state);
+    const { questions, questionTokens } = tokenizeQuestions(task.questions, this);
     const tokenizedMs = performance.now();
-    const windows = this.stateWindows(stateIds);
-    const encoded = this.graphs.encodeWindows(windows);
-    const probabilities = await this.answerAll(questions, encoded, countTokens(windows));
-    const stateTokens = countTokens(windows);
-    return { probabilities, inputTokens, stateTokens, keptTokens: 0, ...timesSince(startedMs, tokenizedMs) };
+    const answer = async (state: KeyValues, keptTokens: number) => ({
+      probabilities: await this.answerAll(questions, state),
+      inputTokens: inputTokens + questionTokens,
+      stateTokens: state.tokens,
+      keptTokens,
+    });
+    const answered = await this.states.read(windows, answer, isFresh);
+    return { ...answered, ...timesSince(startedMs, tokenizedMs) };
   }
 
   /** One share of a document's windows. @throws AppError context_length_exceeded */
   async encodeShare(task: Omit<EncodeTask, 'kind' | 'modelId'>): Promise<EncodeReply> {
     const startedMs = performance.now();
-    const { stateIds, inputTokens } = tokenizeDecision(task, this);
+    const { windows, inputTokens } = this.readText(task.state);
+    const { questionTokens } = tokenizeQuestions(task.questions, this);
     const tokenizedMs = performance.now();
-    const all = this.stateWindows(stateIds);
-    const [from, to] = [task.share, task.share + 1].map((share) => Math.floor((all.length * share) / task.shares));
-    const windows = all.slice(from, to);
-    const keys = windows.map(({ ids }) => ({ tokens: ids.length, key: '' }));
-    const share = await writeShare(this.graphs.encodeWindows(windows), keys, {
-      shape: this.shape,
-      memory: task.memory,
-    });
-    return { share, inputTokens, keptTokens: 0, ...timesSince(startedMs, tokenizedMs) };
+    const [from, to] = [task.share, task.share + 1].map((share) => Math.floor((windows.length * share) / task.shares));
+    const shared = await this.states.share(windows.slice(from, to), task.memory);
+    return { ...shared, inputTokens: inputTokens + questionTokens, ...timesSince(startedMs, tokenizedMs) };
   }
 
   /** Some questions about a document that is encoded already. */
@@ -98,62 +106,51 @@ export class SplitEncoder {
     const startedMs = performance.now();
     const questions = task.questions.map((question) => tokenizeQuestion(question, this.tokenizer));
     const tokenizedMs = performance.now();
-    const stateKeys = task.shares.flatMap(({ windows }) => windows).reduce((sum, { tokens }) => sum + tokens, 0);
-    const probabilities = await this.answerAll(questions, readShares(task.shares, this.shape), stateKeys);
+    const probabilities = await this.states.readShares(task.shares, (state) => this.answerAll(questions, state));
     return { probabilities, ...timesSince(startedMs, tokenizedMs) };
   }
 
-  private stateWindows(ids: readonly number[]): Window[] {
-    return this.numbered(cutWindows(ids, this.tokenizer, this.limits), STATE_SEGMENT);
+  /** The parts of one decision come one after the other and bring the same text. */
+  private readText(text: string): StateText {
+    if (this.lastState?.text === text) return this.lastState;
+    const ids = tokenizeState(text, this);
+    const windows = this.toWindows(cutWindows(ids, this.tokenizer, this.limits), STATE_SEGMENT);
+    const state = { text, inputTokens: ids.length, windows };
+    this.lastState = text.length > REMEMBERED_CHARACTERS ? undefined : state;
+    return state;
   }
 
-  private numbered(windows: readonly (readonly number[])[], segment: number): Window[] {
-    return windows.map((ids, number) => ({ ids, segment, index: Math.min(number, this.limits.maxWindowIndex) }));
+  private toWindows(slices: readonly Int32Array[], segment: number): KeyedWindow[] {
+    return slices.map((ids, number) => {
+      const window = { ids, segment, index: Math.min(number, this.limits.maxWindowIndex) };
+      return { ...window, tokens: ids.length, key: keyOfWindow(window, this.manifest.id) };
+    });
   }
 
   /** @returns `[questions][options]`, in the order of the request */
-  private async answerAll(
-    questions: readonly TokenizedQuestion[],
-    windows: AsyncIterable<KeyValues>,
-    stateKeys: number,
-  ): Promise<number[][]> {
-    try {
-      const state = await this.stateBuffers.join(stateKeys, windows);
-      const probabilities: number[][] = [];
-      for (const question of questions) probabilities.push(await this.answerQuestion(question, state));
-      return probabilities;
-    } finally {
-      this.stateBuffers.release();
+  private async answerAll(questions: readonly TokenizedQuestion[], state: KeyValues): Promise<number[][]> {
+    const probabilities: number[][] = [];
+    for (const question of questions) {
+      const prepared = prepareQuestion(question, state.tokens, { tokenizer: this.tokenizer, limits: this.limits });
+      probabilities.push(await this.answerQuestion(prepared, state));
     }
+    return probabilities;
   }
 
-  private async answerQuestion(question: TokenizedQuestion, state: KeyValues): Promise<number[]> {
-    const prepared = prepareQuestion(question, state.tokens, { tokenizer: this.tokenizer, limits: this.limits });
-    try {
-      const logits = await this.graphs.questionLogits(prepared, await this.addInstructions(prepared, state));
-      const temperature = temperatureOf(this.manifest.temperatures, prepared.type, prepared.order.length);
-      return restoreOrder(softmax(logits, temperature), prepared.order);
-    } finally {
-      this.questionBuffers.release();
-    }
+  /** Instruction slices that did not fit the branch follow the state, for this question alone. */
+  private async answerQuestion(question: PreparedQuestion, state: KeyValues): Promise<number[]> {
+    if (question.windows.length === 0) return this.toProbabilities(question, state);
+    const windows = this.toWindows(question.windows, INSTRUCTION_SEGMENT);
+    return this.states.read(windows, (instructions) =>
+      this.states.join([state, instructions], (joined) => this.toProbabilities(question, joined)),
+    );
   }
 
-  /** The state's keys and values, followed by those of instruction slices that did not fit the branch. */
-  private async addInstructions({ windows }: PreparedQuestion, state: KeyValues): Promise<KeyValues> {
-    if (windows.length === 0) return state;
-    const numbered = this.numbered(windows, INSTRUCTION_SEGMENT);
-    const encoded = this.graphs.encodeWindows(numbered);
-    return this.questionBuffers.join(state.tokens + countTokens(numbered), chain(state, encoded));
+  private async toProbabilities(question: PreparedQuestion, keyValues: KeyValues): Promise<number[]> {
+    const logits = await this.graphs.questionLogits(question, keyValues);
+    const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
+    return restoreOrder(softmax(logits, temperature), question.order);
   }
-}
-
-async function* chain(first: KeyValues, rest: AsyncIterable<KeyValues>): AsyncGenerator<KeyValues> {
-  yield first;
-  yield* rest;
-}
-
-function countTokens(windows: readonly Window[]): number {
-  return windows.reduce((sum, { ids }) => sum + ids.length, 0);
 }
 
 function timesSince(startedMs: number, tokenizedMs: number) {

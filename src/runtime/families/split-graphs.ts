@@ -12,7 +12,7 @@ const TYPE_NUMBER: Readonly<Record<QuestionType, number>> = { choice: 0, noul: 1
 
 /** `[CLS] slice [SEP]` and what the graph is told of it. */
 export interface Window {
-  readonly ids: readonly number[];
+  readonly ids: Int32Array;
   readonly segment: number;
   readonly index: number;
 }
@@ -35,22 +35,20 @@ export class SplitGraphs {
     this.keyValueNames = layers.flatMap((layer) => [`key_${layer}`, `value_${layer}`]);
   }
 
-  /** One run per window, unpadded: dynamic quantization scales by the whole run. */
-  async *encodeWindows(windows: readonly Window[]): AsyncGenerator<KeyValues> {
-    for (const { ids, segment, index } of windows) {
-      const outputs = await this.encode.run({
-        token_ids: int64Tensor(ids, [1, ids.length]),
-        segment: int64Tensor([segment], [1]),
-        window_index: int64Tensor([index], [1]),
-      });
-      const parts = this.keyValueNames.map((name) => floatValues(outputs[name]));
-      yield { tokens: ids.length, parts, borrowed: false };
-    }
+  /** One window to a run, unpadded: dynamic quantization scales by the whole run. @returns the caller's, to be freed */
+  async encodeWindow(window: Window): Promise<KeyValues> {
+    const outputs = await this.encode.run(windowFeeds(window));
+    return { tokens: window.ids.length, parts: this.keyValueNames.map((name) => floatValues(outputs[name])) };
+  }
+
+  /** The same, written where it is wanted. @param target of as many tokens as the window has */
+  encodeWindowInto(window: Window, target: KeyValues): Promise<void> {
+    return this.encode.runInto(windowFeeds(window), this.keyValueTensors(target));
   }
 
   /** One run per chunk. @returns logits `[options]`, in the model's order */
   async questionLogits(question: PreparedQuestion, keyValues: KeyValues): Promise<Float32Array> {
-    const feeds = this.keyValueFeeds(keyValues);
+    const feeds = this.keyValueTensors(keyValues);
     const count = question.order.length;
     const pool = new OptionPool(count);
     for (const chunk of question.chunks) {
@@ -66,11 +64,19 @@ export class SplitGraphs {
     return floatValues(outputs['logits']);
   }
 
-  private keyValueFeeds({ tokens, parts }: KeyValues): Record<string, Tensor> {
+  private keyValueTensors({ tokens, parts }: KeyValues): Record<string, Tensor> {
     const dims = [1, this.shape.heads, tokens, this.shape.head_size];
     const named = this.keyValueNames.map((name, index) => [name, parts[index] ?? new Float32Array()] as const);
     return Object.fromEntries(named.map(([name, part]) => [name, floatTensor(part, dims)]));
   }
+}
+
+function windowFeeds({ ids, segment, index }: Window): Record<string, Tensor> {
+  return {
+    token_ids: int64Tensor(ids, [1, ids.length]),
+    segment: int64Tensor([segment], [1]),
+    window_index: int64Tensor([index], [1]),
+  };
 }
 
 function chunkFeeds({ tokenIds, positions, branch, options }: Chunk): Record<string, Tensor> {

@@ -45,11 +45,14 @@ export class TextEncoder {
   }
 
   /** @returns `[dimensions]` of the model */
-  private async run(ids: readonly number[]): Promise<Float32Array> {
+  private async run(ids: Int32Array): Promise<Float32Array> {
     const { cls, sep } = this.parts.tokenizer.special;
-    const row = [cls, ...ids, sep];
+    const row = new Int32Array(ids.length + 2);
+    row[0] = cls;
+    row.set(ids, 1);
+    row[row.length - 1] = sep;
     const dims = [1, row.length];
-    const mask = row.map(() => 1);
+    const mask = new Int32Array(row.length).fill(1);
     const outputs = await this.parts.embed.run({
       token_ids: int64Tensor(row, dims),
       attention_mask: int64Tensor(mask, dims),
@@ -66,9 +69,7 @@ function resize(vector: Float32Array, dimensions: number | undefined): Float32Ar
   return norm === 0 ? head : head.map((value) => value / norm);
 }
 
-/** Little-endian float32, as the chat format's clients expect. */
+/** Little-endian float32, as the chat format's clients expect; the runtime library has no build for a big-endian CPU. */
 function toBase64(vector: Float32Array): string {
-  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
-  for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);
-  return bytes.toString('base64');
+  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
 }
