@@ -39,6 +39,67 @@ export function makeDecisionServer(
   });
 }
 
+const ONE_THREAD = { PEER_INTRA_THREADS: '1', PEER_SPINNING: '0', TOKENIZERS_PARALLELISM: 'false' };
+const TWO_PROCESSES = ['--workers', '2', '--no-access-log'];
+
+/** What `tune.ts` tries, each step beside the one it changes. */
+const CANDIDATES: Readonly<Record<string, DecisionServerSettings>> = {
+  'as written': AS_WRITTEN,
+  'no spinning': { uvicorn: [], environment: { PEER_SPINNING: '0' } },
+  '1 process, 2 threads of 1': {
+    uvicorn: ['--no-access-log'],
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '2' },
+  },
+  '… switching every 0.5 ms': {
+    uvicorn: ['--no-access-log'],
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '2', PEER_SWITCH_MS: '0.5' },
+  },
+  '1 process, 3 threads of 1': {
+    uvicorn: ['--no-access-log'],
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '3' },
+  },
+  '1 process, 1 thread of 2': {
+    uvicorn: ['--no-access-log'],
+    environment: { PEER_SPINNING: '0', PEER_EXECUTOR_THREADS: '1' },
+  },
+  '2 processes as written': { uvicorn: ['--workers', '2'], environment: {} },
+  '2 processes of 1 thread, pool of 40': { uvicorn: TWO_PROCESSES, environment: ONE_THREAD },
+  '2 processes of 1 thread, pool of 1': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '1' },
+  },
+  '2 processes of 1 thread, pool of 2': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '2' },
+  },
+  '2 processes of 1 thread, in the loop': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '-1' },
+  },
+  '… in the loop, a core each': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '-1', PEER_PIN: '1' },
+  },
+  '… in the loop, orjson': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '-1', PEER_ORJSON: '1' },
+  },
+  '… in the loop, OrtValues': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '-1', PEER_ORT_VALUES: '1' },
+  },
+  '… in the loop, no arena': {
+    uvicorn: TWO_PROCESSES,
+    environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '-1', PEER_ARENA: '0' },
+  },
+};
+
+export function listDecisionCandidates(environmentsFolder: string): readonly Peer[] {
+  return Object.entries(CANDIDATES).map(([title, settings]) =>
+    makeDecisionServer(environmentsFolder, { id: title, title, kind: 'tuned' }, settings),
+  );
+}
+
 export function listDecisionPeers(environmentsFolder: string): readonly Peer[] {
   const asWritten = { id: 'python', title: 'FastAPI + onnxruntime, as written', kind: 'as-written' } as const;
   return [makeDecisionServer(environmentsFolder, asWritten, AS_WRITTEN)];

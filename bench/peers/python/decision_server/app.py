@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import AsyncIterator
@@ -36,6 +37,8 @@ def take_a_core() -> socket.socket:
 
 @asynccontextmanager
 async def lifespan(application: FastAPI) -> AsyncIterator[None]:
+    if settings.switch_ms > 0:
+        sys.setswitchinterval(settings.switch_ms / 1000)
     if settings.pin:
         application.state.core = take_a_core()
     application.state.decider = Decider(settings)

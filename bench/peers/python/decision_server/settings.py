@@ -22,6 +22,8 @@ class Settings:
     executor_threads: int
     # Replies by orjson, past FastAPI's check of its own reply.
     orjson: bool
+    # How long a thread may hold the interpreter while another waits for it; Python's own 5 ms when 0.
+    switch_ms: float
     # Each process of `uvicorn --workers` takes a core of its own.
     pin: bool
 
@@ -35,6 +37,7 @@ class Settings:
             ort_values=flag("PEER_ORT_VALUES", False),
             executor_threads=int(os.environ.get("PEER_EXECUTOR_THREADS", "0")),
             orjson=flag("PEER_ORJSON", False),
+            switch_ms=float(os.environ.get("PEER_SWITCH_MS", "0")),
             pin=flag("PEER_PIN", False),
         )
 
