@@ -13,13 +13,10 @@ const LINK_FLAGS = {
 };
 const COMPILE_TIMEOUT_MS = 300_000;
 
-/** Something that keeps the addon from being built, in words. */
-class Obstacle extends Error {}
-
 function findCompiler() {
   const names = [process.env.CXX, 'c++', 'g++', 'clang++'].filter(Boolean);
   const found = names.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
-  if (found === undefined) throw new Obstacle('no C++ compiler (c++, g++ or clang++) is installed');
+  if (found === undefined) throw new Error('no C++ compiler (c++, g++ or clang++) is installed');
   return found;
 }
 
@@ -27,14 +24,14 @@ function findHeaders() {
   try {
     return createRequire(import.meta.url)('node-api-headers').include_dir;
   } catch {
-    throw new Obstacle('the package node-api-headers is not installed');
+    throw new Error('the package node-api-headers is not installed');
   }
 }
 
 /** Compiles and links beside the place and then moves: a server that starts meanwhile sees all of it or nothing. */
 function compile(target, sourceHash) {
   const linkFlags = LINK_FLAGS[process.platform];
-  if (linkFlags === undefined) throw new Obstacle(`nobody has built it on ${process.platform} yet`);
+  if (linkFlags === undefined) throw new Error(`nobody has built it on ${process.platform} yet`);
   const [compiler, headers] = [findCompiler(), findHeaders()];
   const sources = readdirSync(sourceFolder).filter((name) => name.endsWith('.cc'));
   const output = `${target}.${process.pid}`;
@@ -46,7 +43,7 @@ function compile(target, sourceHash) {
   });
   if (status !== 0) {
     rmSync(output, { force: true });
-    throw new Obstacle(`${compiler} failed: ${firstError(stderr) ?? error?.message ?? `exit ${status}`}`);
+    throw new Error(`${compiler} failed: ${firstError(stderr) ?? error?.message ?? `exit ${status}`}`);
   }
   renameSync(output, target);
 }
@@ -70,13 +67,16 @@ function build() {
   return true;
 }
 
+function say(text) {
+  process.stdout.write(`umpire: ${text}\n`);
+}
+
 const isInstall = process.argv.includes('--install');
 try {
   const isNew = build();
-  console.log(`umpire: the native tokenizer ${isNew ? 'was built' : 'is built'}`);
+  say(`the native tokenizer ${isNew ? 'was built' : 'is built'}`);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
-  console.log(`umpire: the native tokenizer was not built, so texts are tokenised in JavaScript: ${reason}`);
-  if (!(error instanceof Obstacle) && !isInstall) console.error(error);
+  say(`the native tokenizer was not built, so texts are tokenised in JavaScript: ${reason}`);
   process.exitCode = isInstall ? 0 : 1;
 }

@@ -155,6 +155,7 @@ export async function startEngine({ engine }: Config, parts: EngineParts): Promi
     threadsPerWorker: engine.threadsPerWorker,
     cacheFolder: parts.cacheFolder,
     stateCacheBytes: engine.stateCacheBytes,
+    tokenizer: engine.tokenizer,
     queue: {
       maxJobs: engine.queueMaxJobs,
       maxCostMs: engine.queueMaxCostMs,

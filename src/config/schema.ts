@@ -63,6 +63,9 @@ const engine = z.strictObject({
       help: 'What each worker keeps of documents it has read (keys and values, 18.4 kB a token of `kev`), so that the next question about one of them costs the question alone. The least recently used goes first; 0 switches it off.',
       unit: 'bytes',
     }),
+  tokenizer: z.enum(['auto', 'javascript']).default('auto').register(note, {
+    help: 'What cuts texts into tokens. `auto` takes the native tokenizer where the install could build it; the ids are the same. What was chosen is said at the start.',
+  }),
   probeIntervalMs: milliseconds(0).default(10_000).register(note, {
     help: 'Time between probe inferences on an idle engine; 0 switches them off.',
     unit: 'ms',

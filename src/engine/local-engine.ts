@@ -3,6 +3,7 @@
 
 import type { ModelFolder } from '../runtime/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder.ts';
+import { type TokenizerChoice, tellTokenizer } from '../runtime/open-tokenizer.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { openTokenCounter } from '../runtime/token-counter.ts';
 import { WorkerPool } from '../runtime/worker-pool.ts';
@@ -21,6 +22,8 @@ export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' 
   readonly workers: number | undefined;
   /** Folder for optimised graphs, created if missing; undefined: none are kept and every start optimises again. */
   readonly cacheFolder: string | undefined;
+  /** Which code reads the texts of BERT's models; default `auto`. */
+  readonly tokenizer?: TokenizerChoice | undefined;
   /** What each worker may keep of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
 }
@@ -37,7 +40,8 @@ export interface LocalEngine extends Engine {
  */
 export async function createLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const folders = await readModelFolders(options.modelFolders);
-  const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, onEvent } = options;
+  const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, tokenizer, onEvent } = options;
+  onEvent({ level: 'info', message: `tokenizer: ${await tellTokenizer(tokenizer)}` });
   const pool = new WorkerPool({
     models: folders,
     device,
@@ -45,10 +49,11 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     threads: threadsPerWorker,
     cacheFolder,
     stateCacheBytes,
+    tokenizer,
     workers: options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker)),
     onFault: (message) => onEvent({ level: 'error', message }),
   });
-  return new PooledEngine({ ...options, folders, pool, openCounter: openTokenCounter });
+  return new PooledEngine({ ...options, folders, pool, openCounter: (folder) => openTokenCounter(folder, tokenizer) });
 }
 
 async function readModelFolders(paths: readonly string[]): Promise<ModelFolder[]> {

@@ -1,28 +1,10 @@
 // BERT's WordPiece, written for this server: the ids of the reference library for every code point (the JavaScript
-// library knows other Unicode tables), in time linear in the text.
+// library knows other Unicode tables), in time linear in the text. The addon behind native-tokenizer.ts does the same work
+// faster where it could be built.
 
+import { parseBertFile } from './bert-file.ts';
 import { type BertWordOptions, cutText, splitBertWords } from './bert-words.ts';
-import { StartError } from './start-error.ts';
 import { type EncodedTexts, encodeEach, type SpecialIds, type WordPieceTokenizer } from './tokenizer.ts';
-
-/** The part of tokenizer.json that is used. */
-interface TokenizerFile {
-  readonly normalizer?: {
-    readonly type?: string;
-    readonly clean_text?: boolean;
-    readonly handle_chinese_chars?: boolean;
-    readonly strip_accents?: boolean | null;
-    readonly lowercase?: boolean;
-  } | null;
-  readonly pre_tokenizer?: { readonly type?: string } | null;
-  readonly model?: {
-    readonly type?: string;
-    readonly vocab?: Readonly<Record<string, number>>;
-    readonly unk_token?: string;
-    readonly continuing_subword_prefix?: string;
-    readonly max_input_chars_per_word?: number;
-  };
-}
 
 export class BertTokenizer implements WordPieceTokenizer {
   readonly special: SpecialIds;
@@ -37,11 +19,9 @@ export class BertTokenizer implements WordPieceTokenizer {
 
   /** @param file parsed tokenizer.json @throws StartError when it is not BERT's WordPiece */
   constructor(file: unknown) {
-    const { normalizer, model } = requireBert(file as TokenizerFile);
-    const lowercase = normalizer.lowercase ?? true;
-    this.words = { lowercase, stripAccents: normalizer.strip_accents ?? lowercase };
-    const prefix = model.continuing_subword_prefix ?? '##';
-    const entries = Object.entries(model.vocab ?? {});
+    const { ids, prefix, lowercase, stripAccents, maxWordCharacters, ...special } = parseBertFile(file);
+    this.words = { lowercase, stripAccents };
+    const entries = Object.entries(ids);
     this.vocabularySize = entries.reduce((size, [, id]) => Math.max(size, id + 1), 0);
     this.continues = new Uint8Array(this.vocabularySize);
     let longest = 1;
@@ -54,9 +34,9 @@ export class BertTokenizer implements WordPieceTokenizer {
       longest = Math.max(longest, token.length);
     }
     this.longestToken = longest;
-    this.unknownId = this.requireId(model.unk_token ?? '[UNK]');
-    this.maxWordCharacters = model.max_input_chars_per_word ?? 100;
-    this.special = { cls: this.requireId('[CLS]'), sep: this.requireId('[SEP]') };
+    this.unknownId = special.unknownId;
+    this.maxWordCharacters = maxWordCharacters;
+    this.special = { cls: special.clsId, sep: special.sepId };
   }
 
   isContinuation(id: number): boolean {
@@ -108,36 +88,8 @@ export class BertTokenizer implements WordPieceTokenizer {
     }
     return start;
   }
-
-  private requireId(token: string): number {
-    const id = this.starts.get(token);
-    if (id === undefined) throw new StartError(`tokenizer.json: the vocabulary has no ${token}`);
-    return id;
-  }
 }
 
 function isLongerThan(word: string, characters: number): boolean {
   return word.length > characters && [...word.slice(0, 2 * characters + 2)].length > characters;
-}
-
-/** Whether this class is meant for the file; what it then lacks, the constructor says. @param file parsed tokenizer.json */
-export function isBertFile(file: unknown): boolean {
-  const { normalizer, model } = (file ?? {}) as TokenizerFile;
-  return normalizer?.type === 'BertNormalizer' && model?.type === 'WordPiece';
-}
-
-function requireBert(file: TokenizerFile) {
-  const { normalizer, pre_tokenizer, model } = file;
-  if (
-    normalizer?.type !== 'BertNormalizer' ||
-    normalizer.clean_text === false ||
-    normalizer.handle_chinese_chars === false
-  ) {
-    throw new StartError('tokenizer.json: only the BertNormalizer that cleans and spaces ideographs is known');
-  }
-  if (pre_tokenizer?.type !== 'BertPreTokenizer') {
-    throw new StartError('tokenizer.json: only the BertPreTokenizer is known');
-  }
-  if (model?.type !== 'WordPiece') throw new StartError('tokenizer.json: only WordPiece models are known');
-  return { normalizer, model };
 }

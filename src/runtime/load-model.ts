@@ -11,7 +11,7 @@ import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-che
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { LoadedModelReport } from './messages.ts';
-import { openTokenizer } from './open-tokenizer.ts';
+import { openTokenizer, type TokenizerChoice } from './open-tokenizer.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
 import { isWordPiece, type Tokenizer } from './tokenizer.ts';
@@ -36,13 +36,14 @@ export function findPrecision({ manifest }: ModelFolder, device: string): string
 export interface LoadSettings extends OpenerSettings {
   /** Of this thread: all its decision models share one. */
   readonly cache: StateCache;
+  readonly tokenizer?: TokenizerChoice | undefined;
 }
 
 /** @throws StartError whose message names the folder, the file and the reason */
 export async function loadModel(folder: ModelFolder, settings: LoadSettings): Promise<LoadedModel> {
   const startedMs = performance.now();
   const precision = findPrecision(folder, settings.device) ?? '';
-  const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path));
+  const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path, settings.tokenizer));
   const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
   const { family, checked } = await within(folder, 'golden.json', () =>
     checkedFamily({ folder, precision, tokenizer, opened, cache: settings.cache }),

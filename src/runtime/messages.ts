@@ -3,6 +3,7 @@
 import type { ErrorRecord } from '../domain/errors.ts';
 import type { Question } from '../domain/question.ts';
 import type { ModelFolder } from './manifest.ts';
+import type { TokenizerChoice } from './open-tokenizer.ts';
 
 /** `workerData` of every worker. */
 export interface WorkerSetup {
@@ -13,6 +14,8 @@ export interface WorkerSetup {
   readonly cacheFolder: string | undefined;
   /** What this worker may keep of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
+  /** Which code reads the texts of BERT's models; default `auto`. */
+  readonly tokenizer?: TokenizerChoice | undefined;
   /** One Int32 that workers take turns with, so that only one of them optimises a graph. */
   readonly turn: SharedArrayBuffer;
 }

@@ -5,7 +5,7 @@ import { tokenizeDecision } from './families/decision-tokens.ts';
 import { tokenizeInputs } from './families/embedding-tokens.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { CountTask } from './messages.ts';
-import { openTokenizer } from './open-tokenizer.ts';
+import { openTokenizer, type TokenizerChoice } from './open-tokenizer.ts';
 import { isWordPiece } from './tokenizer.ts';
 
 export interface TokenCounter {
@@ -14,8 +14,11 @@ export interface TokenCounter {
 }
 
 /** @returns undefined where only a worker may count: the library's tokenizers promise no time linear in the text */
-export async function openTokenCounter({ path, manifest }: ModelFolder): Promise<TokenCounter | undefined> {
-  const tokenizer = await openTokenizer(path);
+export async function openTokenCounter(
+  { path, manifest }: ModelFolder,
+  choice?: TokenizerChoice,
+): Promise<TokenCounter | undefined> {
+  const tokenizer = await openTokenizer(path, choice);
   if (!isWordPiece(tokenizer)) return undefined;
   return {
     count(task) {

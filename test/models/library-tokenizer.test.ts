@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isBertFile } from '../../src/runtime/bert-tokenizer.ts';
+import { isBertFile } from '../../src/runtime/bert-file.ts';
 import { LibraryTokenizer } from '../../src/runtime/library-tokenizer.ts';
 
 const readJson = (name: string): unknown =>
