@@ -54,6 +54,8 @@ const engine: Engine = {
     threadsPerWorker: 0,
     device: 'none',
     stateCache: { stateTokens: 0, keptTokens: 0 },
+    refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
+    expectedDrainMs: 0,
   }),
   drain: async () => undefined,
 };

@@ -29,6 +29,8 @@ const metrics = createMetrics({
     busyWorkers: 0,
     workers: 1,
     stateCache: { stateTokens: 0, keptTokens: 0 },
+    refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
+    expectedDrainMs: 0,
   }),
   answerCounts: () => ({ miss: 0, merged: 0, hit: 0, keptBytes: 0 }),
 });

@@ -87,6 +87,8 @@ const emptyEngine: Engine = {
     threadsPerWorker: 0,
     device: 'none',
     stateCache: { stateTokens: 0, keptTokens: 0 },
+    refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
+    expectedDrainMs: 0,
   }),
 };
 

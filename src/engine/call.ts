@@ -1,24 +1,55 @@
-// One call while it waits and runs: its parts, their results, and the promise its caller holds. Kinds of tasks are not
-// told apart here.
+// One call while it waits and runs: its parts, what comes after them, their results, and the promise its caller holds.
+// Kinds of tasks are not told apart here.
 
 import type { Task } from '../runtime/messages.ts';
 import type { QueueClass, QueueEntry } from './queue.ts';
 
-export interface CallPart {
-  readonly task: Task;
+/** Where a part runs cheaper than elsewhere. */
+export interface Routing {
+  /** Estimated time that this worker is spared; Infinity: no other may run it. */
+  savedMs(worker: number): number;
+  /** Whether it may wait for a worker that saves more time than the wait takes. */
+  readonly mayWait: boolean;
+  /** The part begins there. */
+  begin(worker: number): void;
+}
+
+export interface CallPart<T extends Task = Task> {
+  /** Asked for once, when the part begins. */
+  readonly task: () => T;
   /** Estimated worker time. */
   readonly costMs: number;
+  readonly routing?: Routing | undefined;
 }
 
 export interface PartResult<Reply> {
   readonly reply: Reply;
   /** Time on the worker, thread crossings included. */
   readonly wallMs: number;
+  readonly worker: number;
 }
 
-export interface CallResult<Reply> {
-  /** `[parts]` */
-  readonly parts: readonly PartResult<Reply>[];
+/** Parts that begin when all first ones are done. */
+export interface LaterParts {
+  /** Estimated worker time of all. */
+  readonly costMs: number;
+  /** @param results of the first parts, in their order @returns at least one */
+  readonly open: (results: readonly PartResult<unknown>[]) => readonly CallPart[];
+}
+
+/** What a call needs besides a worker before it begins. */
+export interface Gate {
+  isOpen(): boolean;
+  enter(): void;
+  /** Nothing of the call waits or runs any more, however it ended. */
+  leave(): void;
+}
+
+export interface CallResult {
+  /** `[first parts]` */
+  readonly first: readonly PartResult<unknown>[];
+  /** `[later parts]`; none where none were announced. */
+  readonly later: readonly PartResult<unknown>[];
   /** Until work on the first part began. */
   readonly queueMs: number;
 }
@@ -26,49 +57,99 @@ export interface CallResult<Reply> {
 export interface CallOptions {
   readonly keyId: string;
   readonly queueClass: QueueClass;
-  readonly parts: readonly CallPart[];
   readonly submittedMs: number;
+  readonly latestStartMs: number | undefined;
+  readonly parts: readonly CallPart[];
+  readonly later?: LaterParts | undefined;
+  readonly gate?: Gate | undefined;
 }
 
 export class Call implements QueueEntry {
   readonly keyId: string;
   readonly queueClass: QueueClass;
-  readonly parts: readonly CallPart[];
-  readonly partCostsMs: readonly number[];
-  private readonly outcome = Promise.withResolvers<CallResult<unknown>>();
-  private readonly submittedMs: number;
-  private readonly results: PartResult<unknown>[] = [];
+  readonly submittedMs: number;
+  readonly latestStartMs: number | undefined;
+  /** Those that may run now. */
+  parts: readonly CallPart[];
+  runningParts = 0;
+  private readonly gate: Gate | undefined;
+  private later: LaterParts | undefined;
+  private readonly outcome = Promise.withResolvers<CallResult>();
+  private first: PartResult<unknown>[] = [];
+  private results: PartResult<unknown>[] = [];
   private finishedParts = 0;
   private queueMs: number | undefined;
+  private isOver = false;
 
-  constructor({ keyId, queueClass, parts, submittedMs }: CallOptions) {
-    this.keyId = keyId;
-    this.queueClass = queueClass;
-    this.parts = parts;
-    this.partCostsMs = parts.map(({ costMs }) => costMs);
-    this.submittedMs = submittedMs;
+  constructor(options: CallOptions) {
+    this.keyId = options.keyId;
+    this.queueClass = options.queueClass;
+    this.submittedMs = options.submittedMs;
+    this.latestStartMs = options.latestStartMs;
+    this.parts = options.parts;
+    this.later = options.later;
+    this.gate = options.gate;
   }
 
   /** Resolves with the last part; rejects with the first failure. */
-  get finished(): Promise<CallResult<unknown>> {
+  get finished(): Promise<CallResult> {
     return this.outcome.promise;
   }
 
+  /** Whether the work may begin, or has begun. */
+  get isOpen(): boolean {
+    return this.queueMs !== undefined || this.gate === undefined || this.gate.isOpen();
+  }
+
   /** @returns true for the first part: from now on the call runs to its end */
-  begin(nowMs: number): boolean {
+  beginPart(nowMs: number): boolean {
+    this.runningParts += 1;
     if (this.queueMs !== undefined) return false;
     this.queueMs = nowMs - this.submittedMs;
+    this.gate?.enter();
     return true;
   }
 
-  succeed(part: number, result: PartResult<unknown>): void {
+  /** @returns the parts that come now, if these were all */
+  succeed(part: number, result: PartResult<unknown>): readonly CallPart[] | undefined {
+    this.runningParts -= 1;
     this.results[part] = result;
     this.finishedParts += 1;
-    if (this.finishedParts < this.parts.length) return;
-    this.outcome.resolve({ parts: this.results, queueMs: this.queueMs ?? 0 });
+    if (this.isOver) this.leave();
+    if (this.isOver || this.finishedParts < this.parts.length) return undefined;
+    if (this.later === undefined) {
+      this.finish();
+      return undefined;
+    }
+    [this.first, this.results, this.finishedParts] = [this.results, [], 0];
+    const { open } = this.later;
+    this.later = undefined;
+    this.parts = open(this.first);
+    return this.parts;
+  }
+
+  /** A part that ran failed. */
+  failPart(error: unknown): void {
+    this.runningParts -= 1;
+    this.fail(error);
   }
 
   fail(error: unknown): void {
+    this.isOver = true;
     this.outcome.reject(error);
+    this.leave();
+  }
+
+  private finish(): void {
+    this.isOver = true;
+    const isSecond = this.first.length > 0;
+    const [first, later] = isSecond ? [this.first, this.results] : [this.results, []];
+    this.leave();
+    this.outcome.resolve({ first, later, queueMs: this.queueMs ?? 0 });
+  }
+
+  /** Parts of a call that failed may still be running. */
+  private leave(): void {
+    if (this.runningParts === 0) this.gate?.leave();
   }
 }

@@ -1,76 +1,86 @@
-// How long work will take, before it is tokenised: text length → tokens → worker time. Learns from every finished task.
-// Pure.
+// How long work will take, before it runs: amounts of work by kind, times what a unit of that kind has taken so far. One
+// per model. Calibrated by the golden cases at load, corrected by every finished task. Pure.
 
-/** What can be known of a task from its texts. For embeddings `questionCharacters` is 0. */
-export interface WorkSize {
-  readonly stateCharacters: number;
-  readonly questionCharacters: number;
-}
+/**
+ * What a task is made of: `task`: what every task takes; `encode`: runs over windows of a document; `join`: keys and values
+ * put side by side; `answer`: questions beside a document; `text`: what every embedded text takes, and `embed`: its run.
+ */
+export type WorkKind = 'task' | 'encode' | 'join' | 'answer' | 'text' | 'embed';
+
+/** Milliseconds by the formulas of work-size.ts; kinds that do not occur are left out. */
+export type Work = Readonly<Partial<Record<WorkKind, number>>>;
 
 /** One finished task. */
-export interface Observation extends WorkSize {
-  readonly inputTokens: number;
+export interface Measurement {
+  readonly work: Work;
   readonly wallMs: number;
 }
 
-/** A run of length S costs about tokens × (40 µs + 0.12 µs × S) for 22M parameters in int8 on one thread. */
-const MS_PER_TOKEN = 0.04;
-const MS_PER_TOKEN_AND_KEY = 0.00012;
-const MS_PER_TASK = 0.5;
-/** What an older observation still weighs after a newer one. */
-const MEMORY = 0.9;
-const INITIAL_TOKENS_PER_CHARACTER = 0.25;
+/** What an older measurement still weighs after a newer one: about twenty are remembered. */
+const MEMORY = 0.95;
+/** What the formulas alone weigh against measurements: as much as a short task. */
+const PRIOR_MS = 5;
+/** A run that took longer than this many times its estimate met something else than its own work. */
+const MOST_SURPRISE = 4;
+/** Passes over the few cases of a load until time is laid to the right kinds. */
+const CALIBRATION_PASSES = 30;
 
-/** Sums of what was observed, older observations fading: a long task weighs more than a short one that met a hiccup. */
 interface FadingSums {
-  readonly characters: number;
-  readonly tokens: number;
-  readonly formulaMs: number;
-  readonly wallMs: number;
+  formulaMs: number;
+  wallMs: number;
 }
 
 export class CostModel {
-  private readonly windowTokens: number;
-  private sums: FadingSums = { characters: 0, tokens: 0, formulaMs: 0, wallMs: 0 };
-
-  /** @param windowTokens longest run that state tokens are part of */
-  constructor(windowTokens: number) {
-    this.windowTokens = windowTokens;
-  }
-
-  /** Expected tokens of a text. */
-  estimateTokens(characters: number): number {
-    const { characters: seen, tokens } = this.sums;
-    return characters * (seen > 0 ? tokens / seen : INITIAL_TOKENS_PER_CHARACTER);
-  }
+  private readonly sums = new Map<WorkKind, FadingSums>();
 
   /** Expected time on one worker. */
-  estimateMs({ stateCharacters, questionCharacters }: WorkSize): number {
-    const tokens = this.estimateTokens(stateCharacters);
-    return this.slowness() * this.formulaMs(tokens, this.estimateTokens(questionCharacters));
+  estimateMs(work: Work): number {
+    let totalMs = 0;
+    for (const [kind, formulaMs] of entriesOf(work)) totalMs += formulaMs * this.slownessOf(kind);
+    return totalMs;
   }
 
-  observe({ inputTokens, wallMs, stateCharacters, questionCharacters }: Observation): void {
-    const characters = stateCharacters + questionCharacters;
-    const stateTokens = characters > 0 ? (inputTokens * stateCharacters) / characters : 0;
-    const { sums } = this;
-    this.sums = {
-      characters: MEMORY * sums.characters + characters,
-      tokens: MEMORY * sums.tokens + inputTokens,
-      formulaMs: MEMORY * sums.formulaMs + this.formulaMs(stateTokens, inputTokens - stateTokens),
-      wallMs: MEMORY * sums.wallMs + wallMs,
-    };
+  /** Cases that ran before there was work. Several passes, because each case is a mixture of kinds. */
+  calibrate(cases: readonly Measurement[]): void {
+    for (let pass = 0; pass < CALIBRATION_PASSES; pass++) for (const each of cases) this.learn(each, Infinity);
+  }
+
+  observe(measurement: Measurement): void {
+    this.learn(measurement, MOST_SURPRISE);
+  }
+
+  /**
+   * Lays the measured time to the kinds in the proportion that was expected of them, so that each measurement corrects
+   * most what it consists of; repeated, this finds the most likely factors and never a negative one (Richardson-Lucy).
+   */
+  private learn({ work, wallMs }: Measurement, mostSurprise: number): void {
+    const expectedMs = this.estimateMs(work);
+    if (expectedMs <= 0) return;
+    const surprise = Math.min(mostSurprise, wallMs / expectedMs);
+    for (const [kind, formulaMs] of entriesOf(work)) {
+      const laidMs = formulaMs * this.slownessOf(kind) * surprise;
+      const sums = this.sums.get(kind) ?? { formulaMs: PRIOR_MS, wallMs: PRIOR_MS };
+      this.sums.set(kind, {
+        formulaMs: MEMORY * sums.formulaMs + formulaMs,
+        wallMs: MEMORY * sums.wallMs + laidMs,
+      });
+    }
   }
 
   /** Measured time ÷ formula: holds the model's size, the host's speed and its other load. */
-  private slowness(): number {
-    return this.sums.formulaMs > 0 ? this.sums.wallMs / this.sums.formulaMs : 1;
+  private slownessOf(kind: WorkKind): number {
+    const sums = this.sums.get(kind);
+    return sums === undefined || sums.formulaMs <= 0 ? 1 : sums.wallMs / sums.formulaMs;
   }
+}
 
-  /** State tokens attend to their window, question tokens to the whole state. */
-  private formulaMs(stateTokens: number, questionTokens: number): number {
-    const perStateToken = MS_PER_TOKEN + MS_PER_TOKEN_AND_KEY * Math.min(stateTokens, this.windowTokens);
-    const perQuestionToken = MS_PER_TOKEN + MS_PER_TOKEN_AND_KEY * stateTokens;
-    return MS_PER_TASK + stateTokens * perStateToken + questionTokens * perQuestionToken;
-  }
+function entriesOf(work: Work): [WorkKind, number][] {
+  return Object.entries(work) as [WorkKind, number][];
+}
+
+/** Work of several tasks, or of the parts of one, together. */
+export function addWork(works: readonly Work[]): Work {
+  const total: Partial<Record<WorkKind, number>> = {};
+  for (const work of works) for (const [kind, ms] of entriesOf(work)) total[kind] = (total[kind] ?? 0) + ms;
+  return total;
 }

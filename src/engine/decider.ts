@@ -1,133 +1,268 @@
-// One decision model's jobs: to one worker alone, or to several that share the work where they would otherwise idle.
-// The answer is the same to the bit.
+// One decision model's jobs: as one task on the worker that knows the document, or in parts that any worker takes. The
+// answer is the same to the bit.
 
 import { toAnswer } from '../domain/answer.ts';
-import type { AnswerTask, DecideTask, EncodedShare, EncodeTask } from '../runtime/messages.ts';
-import type { CallResult } from './call.ts';
-import type { CostModel } from './cost-model.ts';
-import type { Dispatcher } from './dispatcher.ts';
-import type { Caller, DecideJob, DecideResult } from './engine.ts';
-import { groupQuestions, planSharing, type SharingPlan } from './shared-decision.ts';
-import { sizeOfDecision } from './work-size.ts';
+import type { SplitEncoderManifest } from '../runtime/manifest.ts';
+import type { AnswerTask, DecideTask, EncodeReply, EncodeTask, TimedCase } from '../runtime/messages.ts';
+import type { CallPart, Gate, PartResult, Routing } from './call.ts';
+import { DecisionCost, type DecisionSize } from './decision-cost.ts';
+import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
+import type { Candidate, Dispatcher } from './dispatcher.ts';
+import type { Caller, DecideJob, DecideResult, StateCacheCounts } from './engine.ts';
+import type { MemoryHold, SharedMemories } from './shared-memories.ts';
+import type { DocumentHashes, StateDirectory } from './state-directory.ts';
 
-/** Memories larger than this are not kept for the next decision. */
-const KEPT_MEMORY_BYTES = 16 * 1024 * 1024;
+export interface DeciderOptions {
+  readonly dispatcher: Dispatcher;
+  readonly manifest: SplitEncoderManifest;
+  readonly directory: StateDirectory;
+  readonly memories: SharedMemories;
+}
 
-interface Reply {
+/** A job, measured and planned. */
+interface Prepared {
+  readonly size: DecisionSize;
+  readonly document: DocumentHashes | undefined;
+  readonly inputs: PlanInputs;
+  readonly plan: DecisionPlan | undefined;
+  readonly candidate: Candidate;
+}
+
+interface Outcome {
+  /** `[questions][options]` */
+  readonly probabilities: readonly (readonly number[])[];
+  readonly inputTokens: number;
+  readonly stateTokens: number;
+  readonly keptTokens: number;
+  readonly queueMs: number;
   readonly tokenizeMs: number;
   readonly inferMs: number;
 }
 
-interface Outcome extends Reply {
-  /** `[questions][options]` */
-  readonly probabilities: readonly (readonly number[])[];
-  readonly inputTokens: number;
-  readonly queueMs: number;
-  /** Of all workers together. */
-  readonly wallMs: number;
-}
-
 export class Decider {
   private readonly dispatcher: Dispatcher;
-  private readonly costs: CostModel;
-  private readonly windowTokens: number;
-  /** Shared memories that nobody reads at the moment. */
-  private memories: SharedArrayBuffer[] = [];
+  private readonly directory: StateDirectory;
+  private readonly memories: SharedMemories;
+  private readonly cost: DecisionCost;
+  private readonly bytesPerToken: number;
+  private readonly counts = { stateTokens: 0, keptTokens: 0 };
 
-  constructor(dispatcher: Dispatcher, costs: CostModel, windowTokens: number) {
+  constructor({ dispatcher, manifest, directory, memories }: DeciderOptions) {
+    const { layers, heads, head_size } = manifest.shape;
     this.dispatcher = dispatcher;
-    this.costs = costs;
-    this.windowTokens = windowTokens;
+    this.directory = directory;
+    this.memories = memories;
+    this.cost = new DecisionCost(manifest.windows.tokens);
+    this.bytesPerToken = 2 * layers * heads * head_size * Float32Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Since the start. */
+  get stateCache(): StateCacheCounts {
+    return this.counts;
+  }
+
+  calibrate(cases: readonly TimedCase[]): void {
+    this.cost.calibrate(cases);
+  }
+
+  /** The job as admission sees it. */
+  candidate(job: DecideJob, caller: Caller): Candidate {
+    return this.prepare(job, caller).candidate;
   }
 
   async decide(job: DecideJob, caller: Caller): Promise<DecideResult> {
-    const size = sizeOfDecision(job);
-    const costMs = this.costs.estimateMs(size);
-    const plan = planSharing({
-      idleWorkers: this.dispatcher.idleWorkers,
-      queuedJobs: this.dispatcher.queuedJobs,
-      costMs,
-      stateTokens: this.costs.estimateTokens(size.stateCharacters),
-      windowTokens: this.windowTokens,
-      questions: job.questions.length,
-    });
+    const prepared = this.prepare(job, caller);
+    const { plan } = prepared;
     const outcome = await (plan === undefined
-      ? this.decideAlone(job, costMs, caller)
-      : this.decideTogether(job, { plan, costMs, caller }));
-    const { probabilities, inputTokens, queueMs, tokenizeMs, inferMs, wallMs } = outcome;
-    this.costs.observe({ ...size, inputTokens, wallMs });
+      ? this.decideWhole(job, prepared, caller)
+      : this.decideInParts(job, { ...prepared, plan }, caller));
+    const { probabilities, inputTokens, stateTokens, keptTokens, queueMs, tokenizeMs, inferMs } = outcome;
+    this.counts.stateTokens += stateTokens;
+    this.counts.keptTokens += keptTokens;
     const answers = job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? []));
-    const source = { answer: 'run', keptTokens: 0 } as const;
-    return { answers, inputTokens, timings: { queueMs, tokenizeMs, inferMs }, source };
-  }
-
-  private async decideAlone(job: DecideJob, costMs: number, caller: Caller): Promise<Outcome> {
-    const task: DecideTask = { kind: 'decide', ...job };
-    const result = await this.dispatcher.submit([{ task, costMs }], { ...caller, queueClass: 'decision' });
-    const [part] = result.parts;
-    if (part === undefined) throw new Error('a decision came back without its only part');
-    return { ...part.reply, queueMs: result.queueMs, wallMs: part.wallMs };
-  }
-
-  private async decideTogether(
-    job: DecideJob,
-    { plan, costMs, caller }: { plan: SharingPlan; costMs: number; caller: Caller },
-  ): Promise<Outcome> {
-    const encoded = await this.encode(job, { plan, costMs, caller });
-    const shares = encoded.parts.map(({ reply }) => reply.share);
-    const { modelId, questions } = job;
-    const groups = groupQuestions(questions, plan.groups);
-    const tasks = groups.map((places): AnswerTask => {
-      const group = questions.filter((_, place) => places.includes(place));
-      return { kind: 'answer', modelId, questions: group, shares };
-    });
-    const answered = await this.dispatcher.submit(
-      tasks.map((task) => ({ task, costMs: costMs / (2 * plan.groups) })),
-      { ...caller, queueClass: 'continuation' },
-    );
-    this.keep(shares);
-    const probabilities: (readonly number[])[] = [];
-    for (const [group, places] of groups.entries()) {
-      for (const [at, place] of places.entries()) {
-        probabilities[place] = answered.parts[group]?.reply.probabilities[at] ?? [];
-      }
-    }
     return {
-      probabilities,
-      // The first share has counted the questions; a share that failed would have ended the call.
-      inputTokens: encoded.parts[0]?.reply.inputTokens ?? 0,
-      queueMs: encoded.queueMs + answered.queueMs,
-      tokenizeMs: longest(encoded, 'tokenizeMs') + longest(answered, 'tokenizeMs'),
-      inferMs: longest(encoded, 'inferMs') + longest(answered, 'inferMs'),
-      wallMs: totalWallMs(encoded) + totalWallMs(answered),
+      answers,
+      inputTokens,
+      timings: { queueMs, tokenizeMs, inferMs },
+      source: { answer: 'run', keptTokens },
     };
   }
 
-  private encode(
-    { modelId, state, questions }: DecideJob,
-    { plan, costMs, caller }: { plan: SharingPlan; costMs: number; caller: Caller },
-  ) {
-    const tasks = Array.from({ length: plan.shares }, (_, share): EncodeTask => {
-      // One of them counts the questions for all.
-      const counted = share === 0 ? questions : [];
-      const memory = this.memories.pop();
-      return { kind: 'encode', modelId, state, questions: counted, share, shares: plan.shares, memory };
+  private prepare(job: DecideJob, { keyId, deadlineMs }: Caller): Prepared {
+    const size = this.cost.sizeOf(job);
+    const document = this.directory.hash(job.modelId, job.state);
+    const inputs: PlanInputs = {
+      idleWorkers: this.dispatcher.idleWorkers,
+      queuedJobs: this.dispatcher.queuedJobs,
+      stateTokens: size.stateTokens,
+      windowTokens: this.cost.windowTokens,
+      keptPart: document === undefined ? 0 : (this.directory.find(document)?.part ?? 0),
+      encodeMs: this.cost.encodeMs(size),
+      answersMs: this.cost.answersMs(size),
+    };
+    const plan = planDecision(inputs);
+    const costMs = this.cost.wholeMs(size, size.stateTokens * inputs.keptPart);
+    const candidate = {
+      keyId,
+      deadlineMs,
+      queueClass: 'decision',
+      costMs,
+      durationMs: durationMs(plan, inputs),
+    } as const;
+    return { size, document, inputs, plan, candidate };
+  }
+
+  private async decideWhole(job: DecideJob, prepared: Prepared, caller: Caller): Promise<Outcome> {
+    const { size, document, candidate } = prepared;
+    const task = (): DecideTask => ({ kind: 'decide', ...job });
+    const routing = document === undefined ? undefined : this.routeWhole(document, size);
+    const { first, queueMs } = await this.dispatcher.submit([{ task, costMs: candidate.costMs, routing }], {
+      ...caller,
+      ...candidate,
     });
-    const parts = tasks.map((task) => ({ task, costMs: costMs / (2 * plan.shares) }));
-    return this.dispatcher.submit(parts, { ...caller, queueClass: 'decision' });
+    const [result] = first;
+    if (result === undefined) throw new Error('a decision came back without its only part');
+    this.cost.observeWhole(size, result);
+    this.remember(result.worker, document, result.reply.stateTokens);
+    return { ...result.reply, queueMs };
   }
 
-  /** Only after a decision that went well: after a failure a worker may still be writing. */
-  private keep(shares: readonly EncodedShare[]): void {
-    const kept = shares.map(({ memory }) => memory).filter(({ byteLength }) => byteLength <= KEPT_MEMORY_BYTES);
-    this.memories = [...this.memories, ...kept].slice(0, this.dispatcher.workers);
+  private async decideInParts(
+    job: DecideJob,
+    prepared: Prepared & { readonly plan: DecisionPlan },
+    caller: Caller,
+  ): Promise<Outcome> {
+    const { size, document, plan, candidate } = prepared;
+    const hold: MemoryHold = { bytes: size.stateTokens * this.bytesPerToken, submittedMs: this.dispatcher.nowMs };
+    const used: SharedArrayBuffer[] = [];
+    const answering = this.answerParts(job, prepared);
+    const { first, later, queueMs } = await this.dispatcher.submit(this.encodeParts(job, prepared), {
+      ...caller,
+      ...candidate,
+      gate: this.gateOf(hold, used),
+      later: {
+        costMs: answering.costMs,
+        open: (encoded) => {
+          used.push(...encoded.map(({ reply }) => reply.share.memory));
+          return answering.open(encoded);
+        },
+      },
+    });
+    const answered = later.map((result, group) => {
+      return { ...result, places: plan.groups[group] ?? [], joined: answering.joined.has(group) };
+    });
+    this.cost.observeParts(size, first, answered);
+    const stateTokens = sum(first.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
+    for (const worker of new Set(later.map((result) => result.worker))) this.remember(worker, document, stateTokens);
+    const probabilities: (readonly number[])[] = [];
+    for (const { reply, places } of answered) {
+      for (const [at, place] of places.entries()) probabilities[place] = reply.probabilities[at] ?? [];
+    }
+    const replies = [...first, ...later].map(({ reply }) => reply);
+    return {
+      probabilities,
+      // The first share has counted the questions; a share that failed would have ended the call.
+      inputTokens: first[0]?.reply.inputTokens ?? 0,
+      stateTokens,
+      keptTokens: sum(first.map(({ reply }) => reply.keptTokens)),
+      queueMs,
+      tokenizeMs: sum(replies.map((reply) => reply.tokenizeMs)),
+      inferMs: sum(replies.map((reply) => reply.inferMs)),
+    };
+  }
+
+  private encodeParts(
+    job: DecideJob,
+    { size, document, inputs, plan }: Prepared & { readonly plan: DecisionPlan },
+  ): CallPart<EncodeTask>[] {
+    const { shares } = plan;
+    const kept = document === undefined ? undefined : this.directory.find(document);
+    const windows = Math.ceil(size.stateTokens / this.cost.windowTokens);
+    const memoryBytes = Math.ceil(windows / shares) * this.cost.windowTokens * this.bytesPerToken;
+    const copyMs = this.cost.taskMs() + this.cost.joinMs(size) / shares;
+    return Array.from({ length: shares }, (_, share) => {
+      const isKept = kept !== undefined && (share + 1) / shares <= kept.part;
+      const shareMs = inputs.encodeMs / shares;
+      const task = (): EncodeTask => {
+        // One of them counts the questions for all.
+        const counted = share === 0 ? job.questions : [];
+        const memory = this.memories.take(memoryBytes);
+        return { kind: 'encode', modelId: job.modelId, state: job.state, questions: counted, share, shares, memory };
+      };
+      const routing = isKept ? homeOf(kept.worker, shareMs) : undefined;
+      return { task, costMs: copyMs + (isKept ? 0 : shareMs), routing };
+    });
+  }
+
+  private answerParts(
+    job: DecideJob,
+    { size, document, inputs, plan }: Prepared & { readonly plan: DecisionPlan },
+  ): {
+    costMs: number;
+    /** Groups that put the document together on their worker. */
+    joined: Set<number>;
+    open: (encoded: readonly PartResult<EncodeReply>[]) => CallPart<AnswerTask>[];
+  } {
+    const joined = new Set<number>();
+    const joinMs = this.cost.joinMs(size);
+    const joiners = plan.isAnsweredByOne ? 1 : Math.min(plan.groups.length, this.dispatcher.workers);
+    const joinedOn = new Set<number>();
+    const costMs = sum(inputs.answersMs) + joinMs * joiners + this.cost.taskMs() * plan.groups.length;
+    const open = (encoded: readonly PartResult<EncodeReply>[]) => {
+      const shares = encoded.map(({ reply }) => reply.share);
+      return plan.groups.map((places, group): CallPart<AnswerTask> => {
+        const questions = places.flatMap((place) => job.questions[place] ?? []);
+        const routing: Routing = {
+          mayWait: plan.isAnsweredByOne,
+          savedMs: (worker) => {
+            const isThere = joinedOn.has(worker);
+            if (plan.isAnsweredByOne) return isThere ? Infinity : 0;
+            const isKept = document !== undefined && this.directory.partOn(worker, document) === 1;
+            return isThere || isKept ? joinMs : 0;
+          },
+          begin: (worker) => {
+            if (joinedOn.has(worker)) return;
+            joinedOn.add(worker);
+            joined.add(group);
+          },
+        };
+        const groupMs = sum(places.map((place) => inputs.answersMs[place] ?? 0));
+        const partMs = this.cost.taskMs() + groupMs + (group < joiners ? joinMs : 0);
+        return { task: () => ({ kind: 'answer', modelId: job.modelId, questions, shares }), costMs: partMs, routing };
+      });
+    };
+    return { costMs, joined, open };
+  }
+
+  /** Room for keys and values that workers share; what was used is free again when none of the call's parts runs. */
+  private gateOf(hold: MemoryHold, used: readonly SharedArrayBuffer[]): Gate {
+    return {
+      isOpen: () => this.memories.hasRoom(hold),
+      enter: () => this.memories.begin(hold),
+      leave: () => this.memories.end(hold, used),
+    };
+  }
+
+  /** To the worker that has most of the document; where it lies is asked again whenever a worker is free. */
+  private routeWhole(document: DocumentHashes, size: DecisionSize): Routing {
+    const encodeMs = this.cost.encodeMs(size);
+    return {
+      mayWait: true,
+      savedMs: (worker) => encodeMs * this.directory.partOn(worker, document),
+      // From now on others about the same document do better to wait for this worker.
+      begin: (worker) => this.remember(worker, document, size.stateTokens),
+    };
+  }
+
+  private remember(worker: number, document: DocumentHashes | undefined, stateTokens: number): void {
+    if (document !== undefined) this.directory.put(worker, document, stateTokens * this.bytesPerToken);
   }
 }
 
-function longest(result: CallResult<Reply>, time: keyof Reply): number {
-  return Math.max(...result.parts.map(({ reply }) => reply[time]));
+function homeOf(home: number, savedMs: number): Routing {
+  return { mayWait: true, savedMs: (worker) => (worker === home ? savedMs : 0), begin: () => undefined };
 }
 
-function totalWallMs(result: CallResult<unknown>): number {
-  return result.parts.reduce((sum, { wallMs }) => sum + wallMs, 0);
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

@@ -4,41 +4,86 @@
 import { AppError } from '../domain/errors.ts';
 import type { ProbeTask, ReplyOf, Task } from '../runtime/messages.ts';
 import type { InferencePool } from '../runtime/worker-pool.ts';
-import { type AdmissionLimits, findRefusal, type QueueLoad } from './admission.ts';
-import { Call, type CallPart, type CallResult } from './call.ts';
+import {
+  type AdmissionLimits,
+  expectedDrainMs,
+  findRefusal,
+  type Newcomer,
+  type QueueLoad,
+  type RefusalReason,
+} from './admission.ts';
+import { Call, type CallPart, type CallResult, type Gate, type LaterParts, type PartResult } from './call.ts';
 import type { Clock } from './clock.ts';
+import { DrainRate } from './drain-rate.ts';
 import type { Caller } from './engine.ts';
+import { Overtaking } from './overtaking.ts';
 import { FairQueue, type QueueClass } from './queue.ts';
+import { RunningTasks } from './running-tasks.ts';
+import { chooseWorker } from './worker-choice.ts';
 
 const PROBE: ProbeTask = { kind: 'probe' };
-/** A run is late when it takes this many times its estimate, and the configured time on top. */
-const LATE_FACTOR = 3;
-
-interface Running {
-  readonly worker: number;
-  readonly startedMs: number;
-  readonly costMs: number;
-}
+/**
+ * A call with a deadline goes first in its lane from this much before the last moment at which it could begin: a running
+ * part may hold the workers for so long.
+ */
+const URGENT_AHEAD_MS = 25;
 
 export interface DispatcherOptions {
   readonly pool: InferencePool;
   readonly limits: AdmissionLimits;
   readonly clock: Clock;
+  /** A task failed in a way that is not its caller's fault: the worker may have been replaced. */
+  readonly onWorkerFault?: (worker: number) => void;
+}
+
+/** What is asked of the dispatcher, besides the first parts. */
+export interface SubmitOptions<T extends Task, L extends Task> extends Caller {
+  readonly queueClass: QueueClass;
+  /** From begin to end when nothing comes between. Default: all parts one after the other. */
+  readonly durationMs?: number;
+  readonly later?: {
+    readonly costMs: number;
+    readonly open: (results: readonly PartResult<ReplyOf[T['kind']]>[]) => readonly CallPart<L>[];
+  };
+  readonly gate?: Gate;
+}
+
+export interface SubmitResult<T extends Task, L extends Task> extends CallResult {
+  readonly first: readonly PartResult<ReplyOf[T['kind']]>[];
+  readonly later: readonly PartResult<ReplyOf[L['kind']]>[];
+}
+
+/** A call as admission sees it. */
+export interface Candidate extends Newcomer {
+  readonly keyId: string;
+  readonly queueClass: QueueClass;
 }
 
 export class Dispatcher {
   private readonly pool: InferencePool;
   private readonly limits: AdmissionLimits;
   private readonly clock: Clock;
+  private readonly onWorkerFault: (worker: number) => void;
   private readonly queue = new FairQueue<Call>();
   private readonly stopWatching = new Map<Call, () => void>();
-  private readonly running = new Set<Running>();
+  private readonly running: RunningTasks;
+  private readonly drainRate = new DrainRate();
+  private readonly overtaking: Overtaking;
+  private readonly refusalCounts: Record<RefusalReason, number> = { jobs: 0, cost: 0, wait: 0, late: 0 };
   private idleWaiters: (() => void)[] = [];
+  private cancelSecondLook: (() => void) | undefined;
 
-  constructor({ pool, limits, clock }: DispatcherOptions) {
+  constructor({ pool, limits, clock, onWorkerFault = () => undefined }: DispatcherOptions) {
     this.pool = pool;
     this.limits = limits;
     this.clock = clock;
+    this.onWorkerFault = onWorkerFault;
+    this.running = new RunningTasks(pool.workers);
+    this.overtaking = new Overtaking(pool.workers);
+  }
+
+  get nowMs(): number {
+    return this.clock.nowMs();
   }
 
   get workers(): number {
@@ -46,13 +91,14 @@ export class Dispatcher {
   }
 
   get idleWorkers(): number {
-    return this.pool.workers - this.running.size;
+    return this.running.idle.length;
   }
 
   get busyWorkers(): number {
-    return this.running.size;
+    return this.pool.workers - this.idleWorkers;
   }
 
+  /** Calls of which no part has begun. */
   get queuedJobs(): number {
     return this.queue.jobCount();
   }
@@ -61,36 +107,65 @@ export class Dispatcher {
     return this.queue.waitingCostMs();
   }
 
+  /** When all that is queued or runs now will be done. */
+  get expectedDrainMs(): number {
+    const workerBusyMs = this.running.busyMs(this.clock.nowMs());
+    return expectedDrainMs({ costMs: this.queuedCostMs, workerBusyMs, drainRate: this.drainRate.perWorker });
+  }
+
+  /** Since the start. */
+  get refusals(): Readonly<Record<RefusalReason, number>> {
+    return this.refusalCounts;
+  }
+
   /** How long the latest run is past the time it could be expected to take; 0 when none is. */
   lateMs(): number {
-    const nowMs = this.clock.nowMs();
-    const lateness = [...this.running].map(({ startedMs, costMs }) => nowMs - startedMs - LATE_FACTOR * costMs);
-    return Math.max(0, ...lateness);
+    return this.running.lateMs(this.clock.nowMs());
+  }
+
+  /** Whether `submit` would refuse such a call at this moment. Changes nothing. */
+  findRefusal(candidate: Candidate): AppError | undefined {
+    const refusal = findRefusal(this.loadFor(candidate), candidate, this.limits);
+    return refusal === undefined ? undefined : overloaded(refusal.retryAfterMs);
   }
 
   /**
-   * Queues a call and runs its parts. Once its first part is dispatched, it runs to its end; a continuation is neither
-   * refused nor dropped, because its call was dispatched before.
-   * @throws AppError `overloaded` when it is refused or its deadline passes, or what a worker said; the signal's reason
-   *   when the caller left before dispatch
+   * Queues a call and runs its parts. Once its first part is dispatched, it runs to its end: later parts are neither
+   * refused nor dropped.
+   * @throws AppError `overloaded` when it is refused or waits too long, or what a worker said; the signal's reason when
+   *   the caller left before dispatch
    */
-  async submit<T extends Task>(
-    parts: readonly (CallPart & { readonly task: T })[],
-    { keyId, signal, queueClass }: Caller & { readonly queueClass: QueueClass },
-  ): Promise<CallResult<ReplyOf[T['kind']]>> {
-    const call = new Call({ keyId, queueClass, parts, submittedMs: this.clock.nowMs() });
-    if (queueClass !== 'continuation') this.admit(call, signal);
-    this.queue.push(call);
+  async submit<T extends Task, L extends Task = never>(
+    parts: readonly CallPart<T>[],
+    { keyId, signal, deadlineMs, queueClass, later, gate, ...options }: SubmitOptions<T, L>,
+  ): Promise<SubmitResult<T, L>> {
+    signal.throwIfAborted();
+    const costs = { partsMs: parts.map(({ costMs }) => costMs), laterMs: later?.costMs ?? 0 };
+    const costMs = sum(costs.partsMs) + costs.laterMs;
+    const candidate = { keyId, queueClass, deadlineMs, costMs, durationMs: options.durationMs ?? costMs };
+    this.admit(candidate);
+    const call = new Call({
+      keyId,
+      queueClass,
+      submittedMs: this.clock.nowMs(),
+      latestStartMs: this.latestStartMs(candidate),
+      parts,
+      // What comes back from a part of T is a reply to T.
+      later: later as LaterParts | undefined,
+      gate,
+    });
+    this.watch(call, signal);
+    this.queue.push(call, costs);
     this.pump();
-    // Every part was a T, and so is every reply.
-    return call.finished as Promise<CallResult<ReplyOf[T['kind']]>>;
+    return call.finished as Promise<SubmitResult<T, L>>;
   }
 
   /** Runs a golden case on a free worker. @returns false at once when none is free: the running tasks tell as much */
   async probe(costMs: number): Promise<boolean> {
-    if (this.running.size >= this.pool.workers) return false;
+    const worker = this.running.idle[0];
+    if (worker === undefined) return false;
     try {
-      await this.runTask(PROBE, costMs);
+      await this.runTask(PROBE, { worker, costMs });
     } finally {
       this.pump();
     }
@@ -105,23 +180,32 @@ export class Dispatcher {
     });
   }
 
-  private admit(call: Call, signal: AbortSignal): void {
-    signal.throwIfAborted();
-    const refusal = findRefusal(this.loadFor(call), sum(call.partCostsMs), this.limits);
-    if (refusal !== undefined) throw overloaded(refusal.retryAfterMs);
-    this.watch(call, signal);
+  private admit(candidate: Candidate): void {
+    const refusal = findRefusal(this.loadFor(candidate), candidate, this.limits);
+    if (refusal !== undefined) {
+      this.refusalCounts[refusal.reason] += 1;
+      throw overloaded(refusal.retryAfterMs);
+    }
+    if (candidate.queueClass === 'decision') this.overtaking.observe(candidate.costMs, this.clock.nowMs());
   }
 
-  /** Drops the call if its caller leaves, or refuses it if its deadline passes, before its work begins. */
+  private latestStartMs({ deadlineMs, durationMs }: Newcomer): number | undefined {
+    return deadlineMs === undefined ? undefined : this.clock.nowMs() + deadlineMs - durationMs - URGENT_AHEAD_MS;
+  }
+
+  /** Drops the call if its caller leaves, or refuses it if it waits too long, before its work begins. */
   private watch(call: Call, signal: AbortSignal): void {
     const giveUp = (reason: () => unknown) => {
       stop();
       if (this.queue.remove(call)) call.fail(reason());
-      this.wakeIdleWaiters();
+      this.pump();
     };
     const leave = () => giveUp(() => signal.reason);
     const cancelDeadline = this.clock.after(this.limits.deadlineMs, () =>
-      giveUp(() => overloaded(Math.ceil(this.loadFor(call).costMs / this.pool.workers))),
+      giveUp(() => {
+        this.refusalCounts.wait += 1;
+        return overloaded(this.expectedDrainMs);
+      }),
     );
     const stop = () => {
       this.stopWatching.delete(call);
@@ -133,73 +217,106 @@ export class Dispatcher {
   }
 
   private pump(): void {
-    while (this.running.size < this.pool.workers) {
-      const next = this.queue.take();
-      if (next === undefined) break;
-      void this.runPart(next.entry, next.part);
+    this.cancelSecondLook?.();
+    this.cancelSecondLook = undefined;
+    while (this.running.idle.length > 0) {
+      // While others wait, a call takes one worker at a time: more would make it faster and nobody else. Then anybody.
+      if (!this.startNext((call) => call.runningParts === 0) && !this.startNext(() => true)) break;
     }
     this.wakeIdleWaiters();
   }
 
-  private async runPart(call: Call, index: number): Promise<void> {
+  /** @returns false when nothing may run now */
+  private startNext(isInTurn: (call: Call) => boolean): boolean {
+    const nowMs = this.clock.nowMs();
+    let worker: number | undefined;
+    const next = this.queue.take(nowMs, (call, part) => {
+      if (!isInTurn(call) || !call.isOpen) return false;
+      const chosen = chooseWorker(call.parts[part]?.routing, this.running.times(nowMs));
+      // What waits for its worker is looked at again soon: the worker may take longer than was expected of it.
+      if (chosen === undefined) this.lookAgain();
+      else worker = chosen;
+      return chosen !== undefined;
+    });
+    if (next === undefined || worker === undefined) return false;
+    void this.runPart(next.entry, next.part, worker);
+    return true;
+  }
+
+  private lookAgain(): void {
+    this.cancelSecondLook ??= this.clock.after(SECOND_LOOK_MS, () => {
+      this.cancelSecondLook = undefined;
+      this.pump();
+    });
+  }
+
+  private async runPart(call: Call, index: number, worker: number): Promise<void> {
     const part = call.parts[index];
     if (part === undefined) return;
-    if (call.begin(this.clock.nowMs())) this.stopWatching.get(call)?.();
     const startedMs = this.clock.nowMs();
+    if (call.beginPart(startedMs)) this.stopWatching.get(call)?.();
     try {
-      const reply = await this.runTask(part.task, part.costMs);
-      call.succeed(index, { reply, wallMs: this.clock.nowMs() - startedMs });
+      part.routing?.begin(worker);
+      const reply = await this.runTask(part.task(), { worker, costMs: part.costMs });
+      const wallMs = this.clock.nowMs() - startedMs;
+      this.drainRate.observe(part.costMs, wallMs);
+      const more = call.succeed(index, { reply, wallMs, worker });
+      if (more !== undefined)
+        this.queue.extend(
+          call,
+          more.map(({ costMs }) => costMs),
+        );
     } catch (error) {
       this.queue.remove(call);
-      call.fail(error);
+      call.failPart(error);
     }
     // Only now: after a failure the next part must not be one of the same call.
     this.pump();
   }
 
-  private async runTask<T extends Task>(task: T, costMs: number): Promise<ReplyOf[T['kind']]> {
-    const running = { worker: this.findIdleWorker(), startedMs: this.clock.nowMs(), costMs };
-    this.running.add(running);
+  private async runTask<T extends Task>(
+    task: T,
+    { worker, costMs }: { readonly worker: number; readonly costMs: number },
+  ): Promise<ReplyOf[T['kind']]> {
+    this.running.begin(worker, { startedMs: this.clock.nowMs(), costMs });
     try {
-      return await this.pool.run(task, running.worker);
+      return await this.pool.run(task, worker);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'internal_error') this.onWorkerFault(worker);
+      throw error;
     } finally {
-      this.running.delete(running);
+      this.running.end(worker);
     }
   }
 
-  private findIdleWorker(): number {
-    const busy = new Set([...this.running].map(({ worker }) => worker));
-    for (let worker = 0; worker < this.pool.workers; worker++) if (!busy.has(worker)) return worker;
-    throw new Error('a task was dispatched while every worker is busy');
-  }
-
-  private loadFor(call: Call): QueueLoad {
+  private loadFor({ keyId, queueClass, costMs, ...candidate }: Candidate): QueueLoad {
     const { queue } = this;
+    const nowMs = this.clock.nowMs();
+    const latestStartMs = this.latestStartMs({ costMs, ...candidate });
     return {
       jobs: queue.jobCount(),
       costMs: queue.waitingCostMs(),
-      keyJobs: queue.jobCount(call.keyId),
-      keyCostMs: queue.waitingCostMs(call.keyId),
-      aheadMs: queue.costAheadMs(call),
-      workerBusyMs: this.workerBusyMs(),
+      keyJobs: queue.jobCount(keyId),
+      keyCostMs: queue.waitingCostMs(keyId),
+      ahead: queue.workAhead({ keyId, queueClass, submittedMs: nowMs, latestStartMs }, costMs, nowMs),
+      workerBusyMs: this.running.busyMs(nowMs),
+      overtaking: this.overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),
+      drainRate: this.drainRate.perWorker,
     };
   }
 
-  private workerBusyMs(): number[] {
-    const nowMs = this.clock.nowMs();
-    const busyMs = [...this.running].map(({ startedMs, costMs }) => Math.max(0, startedMs + costMs - nowMs));
-    return [...busyMs, ...new Array<number>(this.pool.workers - busyMs.length).fill(0)];
-  }
-
   private wakeIdleWaiters(): void {
-    if (this.running.size > 0 || this.queue.jobCount() > 0) return;
+    if (this.busyWorkers > 0 || !this.queue.isEmpty) return;
     for (const wake of this.idleWaiters.splice(0)) wake();
   }
 }
 
+/** Long against a look, short against a part. */
+const SECOND_LOOK_MS = 10;
+
 function overloaded(retryAfterMs: number): AppError {
   return new AppError('overloaded', 'The server has more work than it can begin in time; try again later.', {
-    retryAfterMs: Math.max(100, retryAfterMs),
+    retryAfterMs: Math.max(100, Math.ceil(retryAfterMs)),
   });
 }
 

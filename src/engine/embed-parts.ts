@@ -1,35 +1,44 @@
-// Splits a large embedding call into parts that do not hold a worker for long. Pure.
+// Splits an embedding call into parts that do not hold a worker for long. Pure.
 
 import type { EmbedInput } from './engine.ts';
 
+/** One input as it is measured before it is tokenised. */
+export interface SizedInput {
+  /** Index in the call. */
+  readonly place: number;
+  readonly input: EmbedInput;
+  /** Estimated for texts, specials included. */
+  readonly tokens: number;
+  /** Estimated worker time. */
+  readonly costMs: number;
+}
+
 export interface EmbedPart {
-  /** Index of each input in the call, and the input. */
-  readonly inputs: readonly { readonly place: number; readonly input: EmbedInput }[];
-  /** For the cost model. */
-  readonly characters: number;
+  readonly inputs: readonly SizedInput[];
+  readonly costMs: number;
 }
 
-/** A token array counts as the text it stands for, roughly. */
-const CHARACTERS_PER_TOKEN = 4;
-
-/** UTF-16 code units of an input, or what its token ids stand for. */
-function countCharacters(input: EmbedInput): number {
-  return typeof input === 'string' ? input.length : input.length * CHARACTERS_PER_TOKEN;
+export interface PartLimits {
+  /** Tokens of one part with every input counted as the longest. */
+  readonly paddedTokens: number;
+  readonly costMs: number;
 }
 
-/** Parts of at most `maxCharacters`, at least one input each, inputs of like length together, shortest first. */
-export function splitEmbedInputs(inputs: readonly EmbedInput[], maxCharacters: number): EmbedPart[] {
-  const sized = inputs.map((input, place) => ({ place, input, characters: countCharacters(input) }));
-  sized.sort((a, b) => a.characters - b.characters || a.place - b.place);
-  const parts: { inputs: { place: number; input: EmbedInput }[]; characters: number }[] = [];
-  for (const { place, input, characters } of sized) {
+/** Parts within the limits, at least one input each, inputs of like length together, shortest first. */
+export function splitEmbedInputs(inputs: readonly SizedInput[], limits: PartLimits): EmbedPart[] {
+  const parts: { inputs: SizedInput[]; costMs: number }[] = [];
+  for (const sized of [...inputs].sort((a, b) => a.tokens - b.tokens || a.place - b.place)) {
     let part = parts.at(-1);
-    if (part === undefined || part.characters + characters > maxCharacters) {
-      part = { inputs: [], characters: 0 };
+    const isFull =
+      part === undefined ||
+      part.costMs + sized.costMs > limits.costMs ||
+      (part.inputs.length + 1) * sized.tokens > limits.paddedTokens;
+    if (part === undefined || isFull) {
+      part = { inputs: [], costMs: 0 };
       parts.push(part);
     }
-    part.inputs.push({ place, input });
-    part.characters += characters;
+    part.inputs.push(sized);
+    part.costMs += sized.costMs;
   }
   return parts;
 }

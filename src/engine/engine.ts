@@ -6,6 +6,7 @@ import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Question } from '../domain/question.ts';
 import type { JobTimings } from '../domain/usage.ts';
+import type { RefusalReason } from './admission.ts';
 
 /** Who waits for a job. A caller that leaves before dispatch is dropped; after dispatch the work runs to its end. */
 export interface Caller {
@@ -76,6 +77,10 @@ export interface EngineStatus {
   readonly device: string;
   /** Since the start. */
   readonly stateCache: StateCacheCounts;
+  /** Calls refused as `overloaded` since the start, by what there was too much or too little of. */
+  readonly refusals: Readonly<Record<RefusalReason, number>>;
+  /** When all that is queued or runs now will be done. */
+  readonly expectedDrainMs: number;
 }
 
 /** State tokens (specials included) of decisions: how many there were, and how many of them need not be encoded. */

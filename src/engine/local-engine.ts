@@ -24,8 +24,6 @@ export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' 
   readonly cacheFolder: string | undefined;
   /** Which code reads the texts of BERT's models; default `auto`. */
   readonly tokenizer?: TokenizerChoice | undefined;
-  /** What each worker may keep of documents that it has read; 0: nothing. */
-  readonly stateCacheBytes: number;
 }
 
 export interface LocalEngine extends Engine {

@@ -3,14 +3,18 @@
 
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import { type Manifest, type ModelFolder, priceOf } from '../runtime/manifest.ts';
-import type { EmbedTask } from '../runtime/messages.ts';
+import {
+  type Manifest,
+  type ModelFolder,
+  priceOf,
+  type SplitEncoderManifest,
+  type TextEncoderManifest,
+} from '../runtime/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { CostModel } from './cost-model.ts';
-import { Decider } from './decider.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { restorePlaces, splitEmbedInputs } from './embed-parts.ts';
+import { Decider, type DeciderOptions } from './decider.ts';
+import { type Candidate, Dispatcher } from './dispatcher.ts';
+import { Embedder } from './embedder.ts';
 import type {
   Caller,
   DecideJob,
@@ -20,15 +24,18 @@ import type {
   Engine,
   EngineState,
   EngineStatus,
+  StateCacheCounts,
 } from './engine.ts';
+import { SharedMemories } from './shared-memories.ts';
+import { StateDirectory } from './state-directory.ts';
 import { type OpenTokenCounter, TokenCounting } from './token-counting.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** About 2,000 tokens: a tenth of a second of one worker at the size of the shipped model. */
-const EMBED_PART_CHARACTERS = 8192;
 /** What a probe may take before it is late, apart from the configured time. */
 const PROBE_COST_MS = 100;
 const RETRY_WHILE_STARTING_MS = 1000;
+/** Keys and values of decisions that workers share at the moment: one document at the limit of `kev` (151 MB), no more. */
+const SHARED_MEMORY_BYTES = 160_000_000;
 
 export interface EngineEvent {
   readonly level: 'info' | 'warn' | 'error';
@@ -40,6 +47,8 @@ export interface PooledEngineOptions {
   readonly folders: readonly ModelFolder[];
   readonly pool: InferencePool;
   readonly threadsPerWorker: number;
+  /** What each worker keeps of documents that it has read; 0: nothing. */
+  readonly stateCacheBytes: number;
   /** What counts tokens on this thread; undefined for a model: its tokens are counted by workers. */
   readonly openCounter: OpenTokenCounter;
   readonly queue: {
@@ -62,11 +71,9 @@ export interface PooledEngineOptions {
   readonly clock?: Clock;
 }
 
-interface Model {
-  readonly manifest: Manifest;
-  readonly costs: CostModel;
-  readonly decider: Decider;
-}
+type Model =
+  | { readonly manifest: SplitEncoderManifest; readonly decider: Decider; readonly embedder?: undefined }
+  | { readonly manifest: TextEncoderManifest; readonly embedder: Embedder; readonly decider?: undefined };
 
 export class PooledEngine implements Engine {
   readonly models: readonly ModelCard[];
@@ -81,11 +88,15 @@ export class PooledEngine implements Engine {
   private device = '';
 
   constructor(options: PooledEngineOptions) {
-    const { folders, pool, queue, probe, onEvent, clock = systemClock } = options;
+    const { folders, pool, queue, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
     this.options = options;
     this.models = folders.map(toModelCard);
-    const dispatcher = new Dispatcher({ pool, clock, limits: queue });
-    this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, dispatcher)]));
+    const directory = new StateDirectory(pool.workers, stateCacheBytes);
+    const onWorkerFault = (worker: number) => directory.forget(worker);
+    const dispatcher = new Dispatcher({ pool, clock, limits: queue, onWorkerFault });
+    const memories = new SharedMemories({ budgetBytes: SHARED_MEMORY_BYTES, clock });
+    const parts = { dispatcher, directory, memories };
+    this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, parts)]));
     this.dispatcher = dispatcher;
     this.counting = new TokenCounting(dispatcher);
     this.watchdog = new Watchdog({
@@ -101,11 +112,12 @@ export class PooledEngine implements Engine {
   }
 
   async decide(job: DecideJob, caller: Caller): Promise<DecideResult> {
-    return this.track(this.requireModel(job.modelId).decider.decide(job, caller));
+    return this.track(this.requireDecider(job).decide(job, caller));
   }
 
   async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
-    return this.track(this.embedParts(job, caller));
+    requireDimensions(job, this.requireModel(job.modelId).manifest);
+    return this.track(this.requireEmbedder(job).embed(job, caller));
   }
 
   async countDecisionTokens(job: DecideJob, caller: Caller): Promise<number> {
@@ -118,32 +130,18 @@ export class PooledEngine implements Engine {
     return this.track(this.counting.countEmbedding(job, caller));
   }
 
-  private async embedParts(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
-    const { costs, manifest } = this.requireModel(job.modelId);
-    requireDimensions(job, manifest);
-    const embedParts = splitEmbedInputs(job.inputs, EMBED_PART_CHARACTERS);
-    const { modelId, dimensions, encoding } = job;
-    const callParts = embedParts.map(({ inputs, characters }) => {
-      const task: EmbedTask = { kind: 'embed', modelId, inputs, dimensions, encoding };
-      return { task, costMs: costs.estimateMs({ stateCharacters: characters, questionCharacters: 0 }) };
-    });
-    const { parts, queueMs } = await this.dispatcher.submit(callParts, { ...caller, queueClass: 'embedding' });
-    const timings = { queueMs, tokenizeMs: 0, inferMs: 0 };
-    let inputTokens = 0;
-    for (const [place, { reply, wallMs }] of parts.entries()) {
-      const stateCharacters = embedParts[place]?.characters ?? 0;
-      costs.observe({ stateCharacters, questionCharacters: 0, inputTokens: reply.inputTokens, wallMs });
-      inputTokens += reply.inputTokens;
-      timings.tokenizeMs += reply.tokenizeMs;
-      timings.inferMs += reply.inferMs;
+  findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined {
+    try {
+      return this.dispatcher.findRefusal(this.candidate(job, caller));
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'overloaded') return error;
+      throw error;
     }
-    const replies = parts.map(({ reply }) => reply.embeddings);
-    const embeddings = restorePlaces(embedParts, replies);
-    return { embeddings, inputTokens, timings, source: { answer: 'run', keptTokens: 0 } };
   }
 
-  findRefusal(): AppError | undefined {
-    return undefined;
+  private candidate(job: DecideJob | EmbedJob, caller: Caller): Candidate {
+    if ('inputs' in job) return this.requireEmbedder(job).candidate(job.inputs, caller);
+    return this.requireDecider(job).candidate(job, caller);
   }
 
   status(): EngineStatus {
@@ -156,7 +154,9 @@ export class PooledEngine implements Engine {
       workers: pool.workers,
       threadsPerWorker,
       device: this.device,
-      stateCache: { stateTokens: 0, keptTokens: 0 },
+      stateCache: this.stateCache(),
+      refusals: this.dispatcher.refusals,
+      expectedDrainMs: this.dispatcher.expectedDrainMs,
     };
   }
 
@@ -193,11 +193,29 @@ export class PooledEngine implements Engine {
     for (const { modelId, precision, loadMs, optimizedGraphs, timedCases } of report.models) {
       const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device: report.device };
       onEvent({ level: 'info', message: 'model loaded and checked', details });
-      for (const timed of timedCases) this.modelsById.get(modelId)?.costs.observe(timed);
+      const { decider, embedder } = this.modelsById.get(modelId) ?? {};
+      (decider ?? embedder)?.calibrate(timedCases);
     }
     if (this.phase !== 'loading') return;
     this.phase = 'ready';
     this.watchdog.start();
+  }
+
+  private stateCache(): StateCacheCounts {
+    const total = { stateTokens: 0, keptTokens: 0 };
+    for (const { decider } of this.modelsById.values()) {
+      total.stateTokens += decider?.stateCache.stateTokens ?? 0;
+      total.keptTokens += decider?.stateCache.keptTokens ?? 0;
+    }
+    return total;
+  }
+
+  private requireDecider({ modelId }: DecideJob): Decider {
+    return this.requireModel(modelId).decider ?? refuseKind(modelId);
+  }
+
+  private requireEmbedder({ modelId }: EmbedJob): Embedder {
+    return this.requireModel(modelId).embedder ?? refuseKind(modelId);
   }
 
   private requireModel(modelId: string): Model {
@@ -217,10 +235,13 @@ function requireDimensions({ dimensions }: EmbedJob, manifest: Manifest): void {
   throw new AppError('invalid_request', message, { param: 'dimensions' });
 }
 
-function toModel(manifest: Manifest, dispatcher: Dispatcher): Model {
-  const windowTokens = manifest.family === 'split-encoder' ? manifest.windows.tokens : manifest.limits.input_tokens;
-  const costs = new CostModel(windowTokens);
-  return { manifest, costs, decider: new Decider(dispatcher, costs, windowTokens) };
+function refuseKind(modelId: string): never {
+  throw new AppError('model_type_mismatch', `${modelId} works on another endpoint.`, { param: 'model' });
+}
+
+function toModel(manifest: Manifest, parts: Omit<DeciderOptions, 'manifest'>): Model {
+  if (manifest.family === 'split-encoder') return { manifest, decider: new Decider({ ...parts, manifest }) };
+  return { manifest, embedder: new Embedder(parts.dispatcher, manifest.limits.input_tokens) };
 }
 
 function toModelCard({ manifest, digest }: ModelFolder): ModelCard {

@@ -1,158 +1,216 @@
-// Who is next: counting before all else, what was begun before what was not, decisions before embeddings, and inside a
-// class the key that has had least of the workers' time. Pure: knows neither clock nor workers. A call is one entry with
-// one or more parts, which are handed out one by one.
+// Who is next: counting before all else, decisions before embeddings until those have waited long, between keys the one
+// that has had least of the workers' time, and inside a key the call that is soonest done, with ageing. Pure: knows neither
+// clock nor workers. A call is one entry; its parts are handed out one by one, and more may come when those are done.
 
-/**
- * `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for; `continuation`: the rest
- * of a decision of which the first part is done.
- */
-export type QueueClass = 'counting' | 'continuation' | 'decision' | 'embedding';
+/** `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for. */
+export type QueueClass = 'counting' | 'decision' | 'embedding';
 
 export interface QueueEntry {
   readonly keyId: string;
   readonly queueClass: QueueClass;
-  /** Estimated worker time of each part, in the order they are handed out. At least one. */
-  readonly partCostsMs: readonly number[];
+  readonly submittedMs: number;
+  /** When its work must begin to be done in time; from then on it goes first in its lane. undefined: no such time. */
+  readonly latestStartMs: number | undefined;
 }
 
-export interface QueuePart<Entry extends QueueEntry> {
+/** Estimated worker time of an entry. */
+export interface EntryCosts {
+  /** Of each part that may run now, in the order they are handed out. At least one. */
+  readonly partsMs: readonly number[];
+  /** Of the parts that come when these are done (`extend`); 0: none come. */
+  readonly laterMs: number;
+}
+
+export interface QueuePart<Entry> {
   readonly entry: Entry;
-  /** Index into `partCostsMs`. */
+  /** Index into `partsMs`. */
   readonly part: number;
 }
 
+/** Work that goes before a new entry. */
+export interface WorkAhead {
+  /** Of its own key: each entry's remaining worker time, next first. */
+  readonly ownMs: readonly number[];
+  /** Of all other keys together. */
+  readonly othersMs: number;
+}
+
+interface Waiting<Entry> {
+  readonly entry: Entry;
+  partsMs: readonly number[];
+  nextPart: number;
+  hasBegun: boolean;
+  laterMs: number;
+  /** Of the parts that wait and those that come later. */
+  remainingMs: number;
+}
+
 /** One key's entries, oldest first, and the worker time it has been given. */
-interface Lane<Entry extends QueueEntry> {
-  readonly waiting: Record<QueueClass, Waiting<Entry>[]>;
-  readonly costMs: Record<QueueClass, number>;
+interface Lane<Entry> {
+  readonly waiting: Waiting<Entry>[];
   /** Virtual time: grows by the cost of each part handed out; never behind the queue's own when the lane wakes up. */
   virtualMs: number;
 }
 
-interface Waiting<Entry extends QueueEntry> {
-  readonly entry: Entry;
-  nextPart: number;
-}
+/**
+ * What a millisecond of waiting is worth against one of work that remains. A call is overtaken by fresh short ones for at
+ * most four times its own length: enough that short calls hardly notice the documents of others (with 1 a document of
+ * 0.8 s would take every worker after half a second), and few enough that a begun document gives its memory back.
+ */
+export const AGEING = 0.25;
+/** An embedding call that has waited this long competes with decisions. */
+export const EMBEDDING_PATIENCE_MS = 1000;
 
-const CLASSES: readonly QueueClass[] = ['counting', 'continuation', 'decision', 'embedding'];
+const RANKS = { counting: 0, decision: 1, embedding: 2 } as const;
 
 export class FairQueue<Entry extends QueueEntry> {
   private readonly lanes = new Map<string, Lane<Entry>>();
+  private readonly byEntry = new Map<Entry, Waiting<Entry>>();
   /** Virtual time of the lane served last: where a key that had nothing waiting begins. */
   private virtualMs = 0;
-  private jobs = 0;
 
-  /** Entries of which a part still waits; of one key, or of all. */
+  /** Nothing waits, and nothing is to come of what was begun. */
+  get isEmpty(): boolean {
+    return this.byEntry.size === 0;
+  }
+
+  /** Entries of which no part was handed out; of one key, or of all. */
   jobCount(keyId?: string): number {
-    if (keyId === undefined) return this.jobs;
-    const lane = this.lanes.get(keyId);
-    return lane === undefined ? 0 : CLASSES.reduce((total, name) => total + lane.waiting[name].length, 0);
+    const entries = keyId === undefined ? this.byEntry.values() : (this.lanes.get(keyId)?.waiting ?? []);
+    let jobs = 0;
+    for (const { hasBegun } of entries) if (!hasBegun) jobs += 1;
+    return jobs;
   }
 
   /** Estimated worker time of all waiting parts; of one key, or of all. */
   waitingCostMs(keyId?: string): number {
-    const lanes = keyId === undefined ? [...this.lanes.values()] : [this.lanes.get(keyId)];
-    return lanes.reduce((total, lane) => total + (lane === undefined ? 0 : sum(Object.values(lane.costMs))), 0);
+    const entries = keyId === undefined ? this.byEntry.values() : (this.lanes.get(keyId)?.waiting ?? []);
+    let totalMs = 0;
+    for (const { remainingMs } of entries) totalMs += remainingMs;
+    return totalMs;
+  }
+
+  push(entry: Entry, { partsMs, laterMs }: EntryCosts): void {
+    const lane = this.lanes.get(entry.keyId) ?? { waiting: [], virtualMs: this.virtualMs };
+    this.lanes.set(entry.keyId, lane);
+    if (lane.waiting.length === 0) lane.virtualMs = Math.max(lane.virtualMs, this.virtualMs);
+    const waiting: Waiting<Entry> = {
+      entry,
+      partsMs,
+      nextPart: 0,
+      hasBegun: false,
+      laterMs,
+      remainingMs: sum(partsMs) + laterMs,
+    };
+    lane.waiting.push(waiting);
+    this.byEntry.set(entry, waiting);
+  }
+
+  /** The parts that were to come later. At least one. */
+  extend(entry: Entry, partsMs: readonly number[]): void {
+    const waiting = this.byEntry.get(entry);
+    if (waiting === undefined) return;
+    Object.assign(waiting, { partsMs, nextPart: 0, laterMs: 0, remainingMs: sum(partsMs) });
   }
 
   /**
-   * Estimated worker time that goes before a new entry: what its own key has waiting, of every other key at most as
-   * much as its own key would have, and for an embedding all decisions.
+   * Takes the next part out; undefined when none may run now.
+   * @param mayRun whether the next part of an entry may run now; one that may not is passed over
    */
-  costAheadMs({ keyId, queueClass, partCostsMs }: QueueEntry): number {
-    const before = CLASSES.slice(0, CLASSES.indexOf(queueClass));
-    const own = this.lanes.get(keyId)?.costMs[queueClass] ?? 0;
-    const share = own + sum(partCostsMs);
-    let aheadMs = own;
-    for (const [laneKey, { costMs }] of this.lanes) {
-      aheadMs += sum(before.map((name) => costMs[name]));
-      if (laneKey !== keyId) aheadMs += Math.min(costMs[queueClass], share);
+  take(nowMs: number, mayRun: (entry: Entry, part: number) => boolean = () => true): QueuePart<Entry> | undefined {
+    let best: { lane: Lane<Entry>; waiting: Waiting<Entry>; rank: number; score: number } | undefined;
+    for (const lane of this.lanes.values()) {
+      for (const waiting of lane.waiting) {
+        if (waiting.nextPart >= waiting.partsMs.length) continue;
+        const rank = rankOf(waiting.entry, nowMs);
+        const score = scoreOf(waiting.entry, waiting.remainingMs, nowMs);
+        const isBetter =
+          best === undefined ||
+          rank < best.rank ||
+          (rank === best.rank && (lane === best.lane ? score < best.score : lane.virtualMs < best.lane.virtualMs));
+        if (isBetter && mayRun(waiting.entry, waiting.nextPart)) best = { lane, waiting, rank, score };
+      }
     }
-    return aheadMs;
+    return best === undefined ? undefined : this.takeFrom(best.lane, best.waiting);
   }
 
-  push(entry: Entry): void {
-    const lane = this.laneOf(entry.keyId);
-    if (isIdle(lane)) lane.virtualMs = Math.max(lane.virtualMs, this.virtualMs);
-    lane.waiting[entry.queueClass].push({ entry, nextPart: 0 });
-    this.jobs += 1;
-    lane.costMs[entry.queueClass] += sum(entry.partCostsMs);
-  }
-
-  /** Takes the next part out; undefined when nothing waits. */
-  take(): QueuePart<Entry> | undefined {
-    for (const queueClass of CLASSES) {
-      const lane = this.findFairest(queueClass);
-      const waiting = lane?.waiting[queueClass][0];
-      if (lane !== undefined && waiting !== undefined) return this.takeFrom(lane, waiting);
-    }
-    return undefined;
-  }
-
-  /** Takes an entry out with all parts that still wait. @returns false when none of it waits */
+  /** Takes an entry out with all parts that still wait. @returns false when nothing of it is here */
   remove(entry: Entry): boolean {
-    const lane = this.lanes.get(entry.keyId);
-    const waiting = lane?.waiting[entry.queueClass].find((candidate) => candidate.entry === entry);
-    if (lane === undefined || waiting === undefined) return false;
-    lane.costMs[entry.queueClass] -= sum(entry.partCostsMs.slice(waiting.nextPart));
-    this.forget(lane, waiting);
+    const waiting = this.byEntry.get(entry);
+    if (waiting === undefined) return false;
+    this.forget(waiting);
     return true;
   }
 
-  private takeFrom(lane: Lane<Entry>, waiting: Waiting<Entry>): QueuePart<Entry> {
-    const { entry, nextPart } = waiting;
-    const costMs = entry.partCostsMs[nextPart] ?? 0;
-    this.virtualMs = Math.max(this.virtualMs, lane.virtualMs);
-    lane.virtualMs += costMs;
-    lane.costMs[entry.queueClass] -= costMs;
-    waiting.nextPart += 1;
-    if (waiting.nextPart >= entry.partCostsMs.length) this.forget(lane, waiting);
-    return { entry, part: nextPart };
+  /**
+   * What goes before a new entry: of its own key what would be taken first, of every other key at most as much as its own
+   * key would have had by then.
+   */
+  workAhead(entry: QueueEntry, costMs: number, nowMs: number): WorkAhead {
+    const rank = rankOf(entry, nowMs);
+    const score = scoreOf(entry, costMs, nowMs);
+    const own = (this.lanes.get(entry.keyId)?.waiting ?? [])
+      .map((waiting) => ({ ...placeOf(waiting, nowMs), remainingMs: waiting.remainingMs }))
+      .filter((other) => other.rank < rank || (other.rank === rank && other.score <= score))
+      .sort((a, b) => a.rank - b.rank || a.score - b.score);
+    const ownMs = own.map(({ remainingMs }) => remainingMs);
+    const shareMs = sum(own.map((other) => (other.rank === rank ? other.remainingMs : 0))) + costMs;
+    let othersMs = 0;
+    for (const [keyId, { waiting }] of this.lanes) {
+      if (keyId === entry.keyId) continue;
+      const costs = { before: 0, beside: 0 };
+      for (const { entry: other, remainingMs } of waiting) {
+        const otherRank = rankOf(other, nowMs);
+        if (otherRank < rank) costs.before += remainingMs;
+        if (otherRank === rank) costs.beside += remainingMs;
+      }
+      othersMs += costs.before + Math.min(costs.beside, shareMs);
+    }
+    return { ownMs, othersMs };
   }
 
-  private forget(lane: Lane<Entry>, { entry }: Waiting<Entry>): void {
-    const list = lane.waiting[entry.queueClass];
-    list.splice(
-      list.findIndex((candidate) => candidate.entry === entry),
-      1,
-    );
-    // Sums of fractions drift; an empty list costs nothing.
-    if (list.length === 0) lane.costMs[entry.queueClass] = 0;
-    this.jobs -= 1;
-    this.dropIdleLanes();
+  private takeFrom(lane: Lane<Entry>, waiting: Waiting<Entry>): QueuePart<Entry> {
+    const { entry, nextPart: part } = waiting;
+    const costMs = waiting.partsMs[part] ?? 0;
+    this.virtualMs = Math.max(this.virtualMs, lane.virtualMs);
+    lane.virtualMs += costMs;
+    waiting.nextPart += 1;
+    waiting.hasBegun = true;
+    waiting.remainingMs = Math.max(0, waiting.remainingMs - costMs);
+    if (waiting.nextPart >= waiting.partsMs.length && waiting.laterMs === 0) this.forget(waiting);
+    return { entry, part };
+  }
+
+  private forget(waiting: Waiting<Entry>): void {
+    this.byEntry.delete(waiting.entry);
+    const lane = this.lanes.get(waiting.entry.keyId);
+    lane?.waiting.splice(lane.waiting.indexOf(waiting), 1);
+    if (lane?.waiting.length === 0) this.dropIdleLanes();
   }
 
   /** A lane behind the queue's own time would begin there anyway: nothing is lost by forgetting it. */
   private dropIdleLanes(): void {
-    for (const [keyId, lane] of this.lanes) {
-      if (isIdle(lane) && (this.jobs === 0 || lane.virtualMs <= this.virtualMs)) this.lanes.delete(keyId);
+    for (const [keyId, { waiting, virtualMs }] of this.lanes) {
+      const isSpent = this.byEntry.size === 0 || virtualMs <= this.virtualMs;
+      if (waiting.length === 0 && isSpent) this.lanes.delete(keyId);
     }
-  }
-
-  private findFairest(queueClass: QueueClass): Lane<Entry> | undefined {
-    let fairest: Lane<Entry> | undefined;
-    for (const lane of this.lanes.values()) {
-      if (lane.waiting[queueClass].length === 0) continue;
-      if (fairest === undefined || lane.virtualMs < fairest.virtualMs) fairest = lane;
-    }
-    return fairest;
-  }
-
-  private laneOf(keyId: string): Lane<Entry> {
-    const known = this.lanes.get(keyId);
-    if (known !== undefined) return known;
-    const lane = {
-      waiting: { counting: [], continuation: [], decision: [], embedding: [] },
-      costMs: { counting: 0, continuation: 0, decision: 0, embedding: 0 },
-      virtualMs: this.virtualMs,
-    };
-    this.lanes.set(keyId, lane);
-    return lane;
   }
 }
 
-function isIdle<Entry extends QueueEntry>({ waiting }: Lane<Entry>): boolean {
-  return CLASSES.every((queueClass) => waiting[queueClass].length === 0);
+function placeOf<Entry extends QueueEntry>({ entry, remainingMs }: Waiting<Entry>, nowMs: number) {
+  return { rank: rankOf(entry, nowMs), score: scoreOf(entry, remainingMs, nowMs) };
+}
+
+function rankOf({ queueClass, submittedMs }: QueueEntry, nowMs: number): number {
+  const isPatient = queueClass !== 'embedding' || nowMs - submittedMs < EMBEDDING_PATIENCE_MS;
+  return isPatient ? RANKS[queueClass] : RANKS.decision;
+}
+
+/** Lower goes first. */
+function scoreOf({ submittedMs, latestStartMs }: QueueEntry, remainingMs: number, nowMs: number): number {
+  // The most urgent of those that are: below every other score, in the order of their times.
+  if (latestStartMs !== undefined && nowMs >= latestStartMs) return -1e12 + latestStartMs;
+  return remainingMs - AGEING * (nowMs - submittedMs);
 }
 
 function sum(values: readonly number[]): number {

@@ -5,10 +5,10 @@ import type { ModelFolder } from '../runtime/manifest.ts';
 import type { CountTask } from '../runtime/messages.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import { splitEmbedInputs } from './embed-parts.ts';
-import type { Caller, DecideJob, EmbedJob } from './engine.ts';
+import { type SizedInput, splitEmbedInputs } from './embed-parts.ts';
+import type { Caller, DecideJob, EmbedInput, EmbedJob } from './engine.ts';
 import type { QueueClass } from './queue.ts';
-import { sizeOfDecision } from './work-size.ts';
+import { countCharacters } from './work-size.ts';
 
 /**
  * UTF-16 code units of one job that this thread counts itself: half a millisecond of English, four of the worst text that
@@ -23,6 +23,8 @@ const LONGEST_AHEAD_CHARACTERS = 49_152;
 /** One part of a long embedding call: about 20 ms of a worker. */
 const PART_CHARACTERS = 131_072;
 const MS_PER_CHARACTER = 0.0002;
+/** A token array counts as the text it stands for, roughly. */
+const CHARACTERS_PER_TOKEN = 4;
 
 export type OpenTokenCounter = (folder: ModelFolder) => Promise<TokenCounter | undefined>;
 
@@ -48,14 +50,15 @@ export class TokenCounting {
   }
 
   async countDecision(job: DecideJob, caller: Caller): Promise<number> {
-    const { stateCharacters, questionCharacters } = sizeOfDecision(job);
     const task: CountTask = { kind: 'count-decision', ...job };
-    return this.count([{ task, characters: stateCharacters + questionCharacters }], caller, 'decision');
+    return this.count([{ task, characters: countCharacters(job) }], caller, 'decision');
   }
 
   async countEmbedding({ modelId, inputs }: EmbedJob, caller: Caller): Promise<number> {
-    const parts = splitEmbedInputs(inputs, PART_CHARACTERS).map(({ inputs: part, characters }): CountPart => {
-      return { task: { kind: 'count-embedding', modelId, inputs: part }, characters };
+    const limits = { costMs: PART_CHARACTERS * MS_PER_CHARACTER, paddedTokens: Infinity };
+    const parts = splitEmbedInputs(inputs.map(toSized), limits).map(({ inputs: part, costMs }): CountPart => {
+      const listed = part.map(({ place, input }) => ({ place, input }));
+      return { task: { kind: 'count-embedding', modelId, inputs: listed }, characters: costMs / MS_PER_CHARACTER };
     });
     return this.count(parts, caller, 'embedding');
   }
@@ -67,10 +70,19 @@ export class TokenCounting {
     if (first !== undefined && counter !== undefined && more.length === 0) {
       if (first.characters <= LONGEST_HERE_CHARACTERS) return counter.count(first.task);
     }
-    const callParts = parts.map(({ task, characters }) => ({ task, costMs: characters * MS_PER_CHARACTER }));
+    const callParts = parts.map(({ task, characters }) => ({
+      task: () => task,
+      costMs: characters * MS_PER_CHARACTER,
+    }));
     const characters = parts.reduce((sum, part) => sum + part.characters, 0);
     const queueClass = characters <= LONGEST_AHEAD_CHARACTERS ? 'counting' : itsTurn;
     const result = await this.dispatcher.submit(callParts, { ...caller, queueClass });
-    return result.parts.reduce((sum, { reply }) => sum + reply.inputTokens, 0);
+    return result.first.reduce((sum, { reply }) => sum + reply.inputTokens, 0);
   }
+}
+
+/** For counting, a text is as long and as dear as its characters. */
+function toSized(input: EmbedInput, place: number): SizedInput {
+  const characters = typeof input === 'string' ? input.length : input.length * CHARACTERS_PER_TOKEN;
+  return { place, input, tokens: characters, costMs: characters * MS_PER_CHARACTER };
 }

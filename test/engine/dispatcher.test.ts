@@ -21,7 +21,7 @@ function setUp({ workers = 1, deadlineMs = 1000, maxJobs = 10 } = {}) {
   const dispatcher = new Dispatcher({ pool, clock, limits: { maxJobs, maxCostMs: 10_000, deadlineMs } });
   const submit = (name: string, { keyId = 'key', signal = new AbortController().signal, costs = [100] } = {}) => {
     const task: DecideTask = { kind: 'decide', modelId: name, state: '', questions: [] };
-    const parts = costs.map((costMs) => ({ task, costMs }));
+    const parts = costs.map((costMs) => ({ task: () => task, costMs }));
     return dispatcher.submit(parts, { keyId, signal, queueClass: 'decision' });
   };
   const running = () => pool.started.map(({ task }) => (task.kind === 'probe' ? 'probe' : task.modelId));
@@ -49,7 +49,7 @@ describe('dispatcher', () => {
     await pool.finish(reply);
     clock.advance(30);
     await pool.finish(reply);
-    expect(await second).toEqual({ queueMs: 70, parts: [{ reply, wallMs: 30 }] });
+    expect(await second).toEqual({ queueMs: 70, first: [{ reply, wallMs: 30, worker: 0 }], later: [] });
   });
 
   it('drops a call whose caller left while it waited', async () => {
@@ -73,7 +73,7 @@ describe('dispatcher', () => {
     leaver.abort(new Error('client left'));
     await pool.finish(reply);
     await pool.finish(reply);
-    expect((await call).parts).toHaveLength(2);
+    expect((await call).first).toHaveLength(2);
   });
 
   it('refuses at once a caller that has already left', async () => {

@@ -42,6 +42,8 @@ const embedder: Manifest = {
 const folders: ModelFolder[] = [decider, embedder].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' }));
 const caller = { keyId: 'key', signal: new AbortController().signal };
 const ask = (instructions: string): Question => ({ type: 'noul', instructions, whenFalse: null, whenTrue: null });
+/** What every reply to a decision says besides. */
+const counted = { stateTokens: 3, keptTokens: 0 };
 const decideJob = { modelId: 'decider', state: 's', questions: [ask('i')] };
 
 function setUp({ workers = 1 } = {}) {
@@ -52,6 +54,7 @@ function setUp({ workers = 1 } = {}) {
     pool,
     clock,
     threadsPerWorker: 1,
+    stateCacheBytes: 0,
     queue: { maxJobs: 100, maxCostMs: 60_000, deadlineMs: 5000 },
     probe: { intervalMs: 1000, timeoutMs: 3000 },
     onEvent: (event) => events.push(event),
@@ -93,43 +96,46 @@ describe('engine', () => {
   it('turns probabilities into answers', async () => {
     const { engine, pool } = await ready();
     const result = engine.decide(decideJob, caller);
-    await pool.finish({ probabilities: [[0.25, 0.75]], inputTokens: 7, tokenizeMs: 1, inferMs: 2 });
+    await pool.finish({ ...counted, probabilities: [[0.25, 0.75]], inputTokens: 7, tokenizeMs: 1, inferMs: 2 });
     expect(await result).toEqual({
       answers: [{ type: 'noul', noul: 0.75 }],
       inputTokens: 7,
       timings: { queueMs: 0, tokenizeMs: 1, inferMs: 2 },
+      source: { answer: 'run', keptTokens: 0 },
     });
   });
 
-  it('shares a large decision between idle workers and puts the answers back in order', async () => {
+  it('cuts a large decision into parts, hands them to every worker and puts the answers back in order', async () => {
     const { engine, pool } = await ready({ workers: 2 });
     const questions = ['first', 'the second one', 'third'].map(ask);
     const result = engine.decide({ modelId: 'decider', state: 'word '.repeat(1500), questions }, caller);
-    const encodes = pool.started.map(({ task }) => task as EncodeTask);
-    expect(encodes.map(({ kind, share, shares, questions: counted }) => [kind, share, shares, counted.length])).toEqual(
-      [
-        ['encode', 0, 2, 3],
-        ['encode', 1, 2, 0],
-      ],
-    );
     const drained = engine.drain();
-    const memory = new SharedArrayBuffer(4);
-    const share = { windows: [{ tokens: 3, key: 'a' }], memory };
-    await pool.finish({ share, inputTokens: 17, keptTokens: 0, tokenizeMs: 1, inferMs: 5 });
-    await pool.finish({ share, inputTokens: 9, keptTokens: 0, tokenizeMs: 1, inferMs: 7 });
-    expect(pool.closed).toBe(false);
+    const share = (number: number) => ({
+      windows: [{ tokens: 256, key: `${number}` }],
+      memory: new SharedArrayBuffer(4),
+    });
+    const seen: (string | number)[][] = [];
+    const counts = { inputTokens: 17, keptTokens: 0, tokenizeMs: 1, inferMs: 5 };
+    while (pool.started[0]?.task.kind === 'encode') {
+      expect(pool.closed).toBe(false);
+      const task = pool.started[0].task as EncodeTask;
+      seen.push([task.share, task.shares, task.questions.length, pool.started[0].worker]);
+      await pool.finish({ share: share(task.share), ...counts });
+    }
+    // Each window is a part; one of them counts the questions for all.
+    expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6].map((part) => [part, 7, part === 0 ? 3 : 0, part % 2]));
     const numbers: Readonly<Record<string, number>> = { first: 0.1, 'the second one': 0.2, third: 0.3 };
     expect(pool.started).toHaveLength(2);
     while (pool.started.length > 0) {
       const task = pool.started[0]?.task as AnswerTask;
-      expect(task.shares).toEqual([share, share]);
+      expect(task.shares.map(({ windows }) => windows[0]?.key)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
       const probabilities = task.questions.map(({ instructions }) => [0, numbers[instructions] ?? 0]);
       await pool.finish({ probabilities, tokenizeMs: 1, inferMs: 2 });
     }
-    expect(await result).toEqual({
+    expect(await result).toMatchObject({
       answers: [0.1, 0.2, 0.3].map((noul) => ({ type: 'noul', noul })),
       inputTokens: 17,
-      timings: { queueMs: 0, tokenizeMs: 2, inferMs: 9 },
+      source: { answer: 'run', keptTokens: 0 },
     });
     await drained;
     expect(pool.closed).toBe(true);
@@ -164,7 +170,7 @@ describe('engine', () => {
     const drained = engine.drain();
     expect(engine.status().state).toBe('draining');
     await expect(engine.decide(decideJob, caller)).rejects.toMatchObject({ code: 'overloaded' });
-    const reply = { probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 };
+    const reply = { ...counted, probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 };
     await pool.finish(reply);
     expect(pool.closed).toBe(false);
     await pool.finish(reply);
@@ -199,7 +205,7 @@ describe('engine', () => {
     const call = engine.decide(decideJob, caller);
     clock.advance(60_000);
     expect(engine.status().state).toBe('unresponsive');
-    await pool.finish({ probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 });
+    await pool.finish({ ...counted, probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 });
     await call;
     await settle();
     expect(engine.status().state).toBe('ready');

@@ -47,14 +47,14 @@ describe('counting tokens', () => {
   it('leaves a long text to a worker, ahead of work that waits', async () => {
     const { counting, pool, dispatcher } = await setUp(() => 0);
     const submit = (modelId: string) =>
-      dispatcher.submit([{ task: { kind: 'decide', modelId, state: '', questions: [] }, costMs: 10 }], {
+      dispatcher.submit([{ task: () => ({ kind: 'decide', modelId, state: '', questions: [] }), costMs: 10 }], {
         ...caller,
         queueClass: 'decision',
       });
     void submit('first');
     void submit('second');
     const counted = counting.countDecision(decision('x'.repeat(5000)), caller);
-    await pool.finish({ probabilities: [], inputTokens: 0, tokenizeMs: 0, inferMs: 0 });
+    await pool.finish({ probabilities: [], inputTokens: 0, stateTokens: 2, keptTokens: 0, tokenizeMs: 0, inferMs: 0 });
     expect(pool.started.map(({ task }) => task.kind)).toEqual(['count-decision']);
     await pool.finish({ inputTokens: 1234 });
     expect(await counted).toBe(1234);

@@ -67,6 +67,8 @@ export function createFakeEngine(): FakeEngine {
       threadsPerWorker: 1,
       device: 'cpu',
       stateCache: { stateTokens: 0, keptTokens: 0 },
+      refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
+      expectedDrainMs: 0,
     }),
     drain: async () => {
       engine.state = 'draining';

@@ -1,0 +1,130 @@
+// What one model's decisions cost: sizes and time estimated from texts, and put right by the replies. No queue, no
+// workers.
+
+import type { Question } from '../domain/question.ts';
+import type { AnswerReply, DecideReply, EncodeReply, TimedCase } from '../runtime/messages.ts';
+import type { PartResult } from './call.ts';
+import { addWork, CostModel, type Work } from './cost-model.ts';
+import { countLetters, TokenRatio } from './token-ratio.ts';
+import {
+  answerWork,
+  countOptions,
+  encodeWork,
+  joinWork,
+  type QuestionSize,
+  TASK_WORK,
+  textsOf,
+  withoutSpecials,
+  withSpecials,
+} from './work-size.ts';
+
+export interface DecisionSize {
+  readonly stateLetters: number;
+  /** Specials included. */
+  readonly stateTokens: number;
+  readonly questions: readonly (QuestionSize & { readonly letters: number })[];
+}
+
+export class DecisionCost {
+  readonly windowTokens: number;
+  private readonly costs = new CostModel();
+  private readonly stateRatio = new TokenRatio();
+  private readonly questionRatio = new TokenRatio();
+
+  constructor(windowTokens: number) {
+    this.windowTokens = windowTokens;
+  }
+
+  /** @param cases run warm and whole */
+  calibrate(cases: readonly TimedCase[]): void {
+    for (const { characters, tokens } of cases) {
+      this.stateRatio.observe(characters, withoutSpecials(tokens, this.windowTokens));
+    }
+    this.costs.calibrate(
+      cases.map(({ tokens, questions, wallMs }) => ({ work: this.wholeWork(tokens, 0, questions), wallMs })),
+    );
+  }
+
+  sizeOf({ state, questions }: { readonly state: string; readonly questions: readonly Question[] }): DecisionSize {
+    const stateLetters = countLetters(state);
+    return {
+      stateLetters,
+      stateTokens: withSpecials(Math.ceil(this.stateRatio.estimate(stateLetters)), this.windowTokens),
+      questions: questions.map((question) => {
+        const letters = textsOf(question).reduce((sum, text) => sum + countLetters(text), 0);
+        return { letters, tokens: this.questionRatio.estimate(letters), options: countOptions(question) };
+      }),
+    };
+  }
+
+  /** Of a decision as one task. @param keptTokens of the state, that need not be encoded */
+  wholeMs({ stateTokens, questions }: DecisionSize, keptTokens: number): number {
+    return this.costs.estimateMs(this.wholeWork(stateTokens, keptTokens, questions));
+  }
+
+  encodeMs({ stateTokens }: DecisionSize): number {
+    return this.costs.estimateMs(encodeWork(stateTokens, this.windowTokens));
+  }
+
+  joinMs({ stateTokens }: DecisionSize): number {
+    return this.costs.estimateMs(joinWork(stateTokens));
+  }
+
+  /** What a task takes besides its runs. */
+  taskMs(): number {
+    return this.costs.estimateMs(TASK_WORK);
+  }
+
+  /** `[questions]` */
+  answersMs({ stateTokens, questions }: DecisionSize): number[] {
+    return questions.map((question) => this.costs.estimateMs(answerWork(question, stateTokens)));
+  }
+
+  observeWhole(size: DecisionSize, { reply, wallMs }: PartResult<DecideReply>): void {
+    const { stateTokens, keptTokens, inputTokens } = reply;
+    const questions = this.observeTokens(size, stateTokens, inputTokens);
+    this.costs.observe({ work: this.wholeWork(stateTokens, keptTokens, questions), wallMs });
+  }
+
+  /** Parts of one decision, of which the first encoding one has counted the tokens of all. */
+  observeParts(
+    size: DecisionSize,
+    encoded: readonly PartResult<EncodeReply>[],
+    answered: readonly (PartResult<AnswerReply> & { readonly places: readonly number[]; readonly joined: boolean })[],
+  ): void {
+    let stateTokens = 0;
+    for (const { reply, wallMs } of encoded) {
+      const tokens = reply.share.windows.reduce((sum, window) => sum + window.tokens, 0);
+      stateTokens += tokens;
+      const work = encodeWork(tokens - reply.keptTokens, this.windowTokens);
+      this.costs.observe({ work: addWork([TASK_WORK, work, joinWork(tokens)]), wallMs });
+    }
+    const questions = this.observeTokens(size, stateTokens, encoded[0]?.reply.inputTokens ?? 0);
+    for (const { wallMs, places, joined } of answered) {
+      const works = places.map((place) => answerWork(questions[place] ?? NOTHING, stateTokens));
+      const joins = joined ? [joinWork(stateTokens)] : [];
+      this.costs.observe({ work: addWork([TASK_WORK, ...joins, ...works]), wallMs });
+    }
+  }
+
+  /** @returns the questions with the tokens they turned out to have */
+  private observeTokens({ stateLetters, questions }: DecisionSize, stateTokens: number, inputTokens: number) {
+    const stateContent = withoutSpecials(stateTokens, this.windowTokens);
+    const questionTokens = Math.max(0, inputTokens - stateContent);
+    const letters = questions.reduce((sum, question) => sum + question.letters, 0);
+    this.stateRatio.observe(stateLetters, stateContent);
+    this.questionRatio.observe(letters, questionTokens);
+    return questions.map((question): QuestionSize => {
+      return { tokens: letters > 0 ? (questionTokens * question.letters) / letters : 0, options: question.options };
+    });
+  }
+
+  private wholeWork(stateTokens: number, keptTokens: number, questions: readonly QuestionSize[]): Work {
+    const answers = questions.map((question) => answerWork(question, stateTokens));
+    // A document of one window is taken as it is, and one that is kept lies joined already.
+    const joins = stateTokens > this.windowTokens && keptTokens < stateTokens ? [joinWork(stateTokens)] : [];
+    return addWork([TASK_WORK, encodeWork(stateTokens - keptTokens, this.windowTokens), ...joins, ...answers]);
+  }
+}
+
+const NOTHING: QuestionSize = { tokens: 0, options: 0 };

@@ -1,0 +1,103 @@
+// Whether a decision is one task or many, and which: windows of the document first, questions then. Sharing a decision
+// between idle workers and letting short calls through between its parts are the same cuts. Pure.
+
+export interface PlanInputs {
+  /** Workers with nothing to do. */
+  readonly idleWorkers: number;
+  /** Calls that wait. */
+  readonly queuedJobs: number;
+  /** Estimated, specials included. */
+  readonly stateTokens: number;
+  readonly windowTokens: number;
+  /** Part of the document whose encoding some worker has kept, 0 to 1. */
+  readonly keptPart: number;
+  /** Estimated time of encoding all windows. */
+  readonly encodeMs: number;
+  /** `[questions]`: estimated time of answering each. At least one. */
+  readonly answersMs: readonly number[];
+}
+
+export interface DecisionPlan {
+  /** Tasks that encode windows, at least 1. */
+  readonly shares: number;
+  /** Places of the questions of each answering task, the dearest task first; none is empty. */
+  readonly groups: readonly (readonly number[])[];
+  /** All questions are answered by one worker. */
+  readonly isAnsweredByOne: boolean;
+}
+
+/** What a part should take: the longest that a short call waits for a worker it could have had. */
+export const SLICE_MS = 45;
+/**
+ * A decision this short is not cut while others wait: two halves would spare a short call some tens of milliseconds, and
+ * cost a copy of all keys and values and two more crossings, a twentieth of the whole.
+ */
+const WHOLE_MS = 80;
+/** Below this the extra crossings between threads cost more than idle workers save. */
+const LEAST_SHARED_MS = 40;
+/** Parts that answer for idle workers are smaller, so that all end at nearly the same time. */
+const LAST_PART_MS = 15;
+/** Longer documents would be held in memory once by all and once more by every worker that answers. */
+const MOST_TOKENS_FOR_ALL = 4096;
+
+/**
+ * Sharing makes one decision faster and two no faster, so idle workers take part only where nothing else waits.
+ * @returns undefined when one worker should do it as one task
+ */
+export function planDecision(inputs: PlanInputs): DecisionPlan | undefined {
+  const { idleWorkers, queuedJobs, stateTokens, windowTokens, keptPart, encodeMs, answersMs } = inputs;
+  const costMs = encodeMs * (1 - keptPart) + sum(answersMs);
+  const helpers = queuedJobs > 0 ? 1 : Math.max(1, idleWorkers);
+  const windows = Math.max(1, Math.ceil(stateTokens / windowTokens));
+  // What a worker has kept is worth most where it lies.
+  const isShared = helpers > 1 && keptPart === 0;
+  if (costMs <= (isShared ? LEAST_SHARED_MS : WHOLE_MS)) return undefined;
+  const shares = keptPart === 1 ? 1 : countShares({ windows, windowMs: encodeMs / windows, helpers });
+  const groups = groupQuestions(answersMs, countGroups(answersMs, helpers));
+  if (shares === 1 && groups.length === 1) return undefined;
+  return { shares, groups, isAnsweredByOne: stateTokens > MOST_TOKENS_FOR_ALL };
+}
+
+/** As many windows together as a slice holds; as many shares for each helper as for every other. */
+function countShares(of: { readonly windows: number; readonly windowMs: number; readonly helpers: number }): number {
+  const together = Math.max(1, Math.floor(SLICE_MS / Math.max(of.windowMs, 0.1)));
+  const rounds = Math.ceil(of.windows / together / of.helpers);
+  return of.helpers === 1 ? Math.ceil(of.windows / together) : Math.min(of.windows, rounds * of.helpers);
+}
+
+function countGroups(answersMs: readonly number[], helpers: number): number {
+  const wanted = Math.ceil(sum(answersMs) / (helpers > 1 ? LAST_PART_MS : SLICE_MS));
+  return Math.min(answersMs.length, Math.max(helpers, wanted));
+}
+
+/**
+ * Places of the questions in groups of like cost, the dearest group first.
+ * @param groups at most the number of questions @returns none empty
+ */
+export function groupQuestions(answersMs: readonly number[], groups: number): number[][] {
+  const bins = Array.from({ length: groups }, () => ({ places: [] as number[], costMs: 0 }));
+  const dearest = answersMs.map((costMs, place) => ({ place, costMs })).sort((a, b) => b.costMs - a.costMs);
+  for (const { place, costMs } of dearest) {
+    // Of equally light ones the emptiest, so that none stays empty where questions cost nothing.
+    const lightest = bins.reduce((a, b) =>
+      b.costMs < a.costMs || (b.costMs === a.costMs && b.places.length < a.places.length) ? b : a,
+    );
+    lightest.places.push(place);
+    lightest.costMs += costMs;
+  }
+  return bins.sort((a, b) => b.costMs - a.costMs).map(({ places }) => places.sort((a, b) => a - b));
+}
+
+/** From the begin of a decision to its answer when nothing comes between. */
+export function durationMs(plan: DecisionPlan | undefined, inputs: PlanInputs): number {
+  const { idleWorkers, queuedJobs, keptPart, encodeMs, answersMs } = inputs;
+  const remainingMs = encodeMs * (1 - keptPart);
+  if (plan === undefined || queuedJobs > 0 || idleWorkers < 2) return remainingMs + sum(answersMs);
+  const encoders = Math.min(idleWorkers, plan.shares);
+  const answerers = plan.isAnsweredByOne ? 1 : Math.min(idleWorkers, plan.groups.length);
+  return remainingMs / encoders + sum(answersMs) / answerers;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
