@@ -104,9 +104,14 @@ export function nameReport({ startedAt, machine, isQuick }: PeersReport): string
 export function mergeWithEarlier(folder: string, report: PeersReport): PeersReport {
   const path = join(folder, `${nameReport(report)}.json`);
   if (!existsSync(path)) return report;
-  const earlier = JSON.parse(readFileSync(path, 'utf8')) as PeersReport;
+  const earlier = JSON.parse(readFileSync(path, 'utf8'), reviveMissing) as PeersReport;
   const isSameMachine = earlier.machine.cpu === report.machine.cpu && earlier.machine.cores === report.machine.cores;
   return isSameMachine ? { ...report, parts: { ...earlier.parts, ...report.parts } } : report;
+}
+
+/** A figure of no samples is NaN, which JSON writes as null; taken for 0 it would reach any target. */
+function reviveMissing(key: string, value: unknown): unknown {
+  return value === null && /(Ms|PerSecond|Share|Ratio|ratio|r2)$/.test(key) ? Number.NaN : value;
 }
 
 /** @returns its path */

@@ -165,10 +165,14 @@ function judgeOverload(ours: readonly OpenCell[], load: string): JudgedTarget[] 
       { what: `${at}: slowest refusal`, relation: '≤', target: 10, unit: 'ms' },
       {
         value: over?.refusal.maxMs,
-        note: over === undefined ? '' : `p99 ${over.refusal.p99Ms.toFixed(1)} ms of ${over.refusal.samples}`,
+        note: over === undefined ? '' : tellRefusals(over),
       },
     ),
   ];
+}
+
+function tellRefusals({ refusal }: OpenCell): string {
+  return refusal.samples === 0 ? 'nobody was refused' : `p99 ${refusal.p99Ms.toFixed(1)} ms of ${refusal.samples}`;
 }
 
 function judgeOurs({ bare, kept, shares, memory }: Parts): JudgedTarget[] {

@@ -1,0 +1,59 @@
+// The parts of the page that are about our server alone. Pure.
+
+import type { Cell } from '../table.ts';
+import type { KeptFigures } from './kept-document.ts';
+import { markdownTable } from './markdown.ts';
+import type { ShareFigures } from './shares.ts';
+import type { MemoryFigures } from './worker-memory.ts';
+
+export function keptSection({ same, grown }: KeptFigures): string[] {
+  const head = ['second call', 'pairs', 'first, worker ms', 'second, worker ms', 'ratio', 'ratio, whole process'];
+  const rows = [same, grown].map((pair): Cell[] => [
+    pair.grownTokens === 0 ? 'the same document' : `it has grown by ${pair.grownTokens} tokens`,
+    pair.pairs,
+    pair.firstWorkerMs,
+    pair.secondWorkerMs,
+    pair.workerRatio,
+    pair.processRatio,
+    pair.firstP50Ms,
+    pair.secondP50Ms,
+    pair.keptTokens,
+  ]);
+  return [
+    '## A document that was read before',
+    `${same.stateTokens} tokens, one question of 4 options, then another one. CPU time of worker threads, medians.`,
+    markdownTable([[...head, 'first, p50 ms', 'second, p50 ms', 'kept tokens'], ...rows]),
+  ];
+}
+
+export function shareSection({ classes, withoutModel, clientAlone, samplesPerClass }: ShareFigures): string[] {
+  const rows = classes.map((row): Cell[] => {
+    const { p50Ms, p99Ms } = row.besideEngine;
+    return [row.load, row.p50Ms, row.tokenizeP50Ms, `${(100 * row.tokenizeShare).toFixed(2)} %`, p50Ms, p99Ms];
+  });
+  return [
+    '## What is not the model',
+    `One request at a time, ${samplesPerClass} of each class, a key with a budget and every limit. Beside the engine: what the client waited beyond queue, tokenising and model.`,
+    markdownTable([
+      ['load', 'p50 ms', 'tokenising, ms', 'of the engine', 'beside the engine, p50 ms', 'p99 ms'],
+      ...rows,
+    ]),
+    markdownTable([
+      ['requests of the short class to', 'p50 ms', 'p95 ms', 'p99 ms'],
+      ['our server around an engine that answers at once', withoutModel.p50Ms, withoutModel.p95Ms, withoutModel.p99Ms],
+      ['an endpoint that does nothing', clientAlone.p50Ms, clientAlone.p95Ms, clientAlone.p99Ms],
+    ]),
+  ];
+}
+
+export function memorySection(figures: readonly MemoryFigures[]): string[] {
+  const megabytes = (bytes: number | null): number => (bytes === null ? Number.NaN : bytes / 1e6);
+  const rows = figures.map((row): Cell[] => {
+    return [row.workers, row.keepsDocuments ? 'yes' : 'no', megabytes(row.startedBytes), megabytes(row.loadedBytes)];
+  });
+  return [
+    '## Memory of our server',
+    'Proportional set size: shared pages count once. After decisions of the short class and the mix, four at a time.',
+    markdownTable([['workers', 'keeps documents', 'ready, MB', 'after load, MB'], ...rows]),
+  ];
+}

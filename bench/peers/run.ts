@@ -1,0 +1,157 @@
+// The comparison: starts every server, compares their answers, measures them in turns, and writes a page, its figures and its
+// plots.
+// npm run bench:peers [-- --quick] [--only PARTS] [--peers IDS] [--rounds N] [--usd-per-hour X] [--environments DIR] [--out DIR]
+
+import { loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openTokenizer } from '../../src/runtime/open-tokenizer.ts';
+import { describeMachine, describeVersions, listSettings } from '../hardware.ts';
+import { DECISION_MODEL } from '../workload.ts';
+import { measureBareLimit } from './bare-limit.ts';
+import { type CompareOptions, compareServers } from './compare.ts';
+import { readPrices } from './cost.ts';
+import { type Effort, planEffort } from './effort.ts';
+import { measureKeptDocuments } from './kept-document.ts';
+import { Loads } from './loads.ts';
+import { writePage } from './page.ts';
+import type { Peer } from './peer.ts';
+import { listPeers } from './peers.ts';
+import { drawPlots } from './plots.ts';
+import {
+  type Figures,
+  mergeWithEarlier,
+  nameReport,
+  PART_NAMES,
+  type PartName,
+  type Parts,
+  type PeersReport,
+  writeFile,
+} from './report.ts';
+import { measureShares } from './shares.ts';
+import { ROOT } from './started-peer.ts';
+import { judgeTargets } from './targets.ts';
+import { measureWorkerMemory } from './worker-memory.ts';
+
+/** Of a machine of two cores like the one it is measured on, as clouds rent them by the hour; `--usd-per-hour` says otherwise. */
+const DEFAULT_USD_PER_HOUR = '0.10';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: PART_NAMES.join(',') },
+    peers: { type: 'string' },
+    rounds: { type: 'string' },
+    'usd-per-hour': { type: 'string', default: DEFAULT_USD_PER_HOUR },
+    environments: { type: 'string', default: join(ROOT, 'bench', 'peers', 'environments') },
+    out: { type: 'string', default: join(ROOT, 'bench', 'results') },
+  },
+});
+
+const startedMs = performance.now();
+
+function say(text: string): void {
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+  process.stderr.write(`${minutes.padStart(5)} min  ${text}\n`);
+}
+
+function readNumber(option: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`--${option} must be a number above 0, not ${text}.`);
+  return value;
+}
+
+/** @throws if one is not known */
+function pickNames<Name extends string>(option: string, wanted: string, known: readonly Name[]): Name[] {
+  const names = wanted.split(',').map((name) => name.trim());
+  const stranger = names.find((name) => !known.some((other) => other === name));
+  if (stranger !== undefined) throw new Error(`--${option} ${stranger}: known are ${known.join(', ')}.`);
+  return known.filter((name) => names.includes(name));
+}
+
+function pickPeers(): Peer[] {
+  const peers = listPeers({ environmentsFolder: resolve(values.environments) });
+  const ids = peers.map(({ id }) => id);
+  const wanted = values.peers === undefined ? ids : pickNames('peers', values.peers, ids);
+  return peers.filter(({ id }) => wanted.includes(id));
+}
+
+/** Measures what was asked for and keeps it, with the moment and the versions. */
+class Run {
+  readonly parts: { -readonly [Name in PartName]?: Parts[Name] } = {};
+  readonly wanted = pickNames('only', values.only, PART_NAMES);
+
+  isWanted(...names: readonly PartName[]): boolean {
+    return names.some((name) => this.wanted.includes(name));
+  }
+
+  readonly part = async <Name extends PartName>(name: Name, measure: () => Promise<Figures[Name]>): Promise<void> => {
+    if (!this.isWanted(name)) return;
+    say(`${name} …`);
+    const [startedAt, partMs] = [new Date().toISOString(), performance.now()];
+    const loadBefore = loadavg()[0] ?? Number.NaN;
+    const figures = await measure();
+    const measured = {
+      startedAt,
+      tookMs: performance.now() - partMs,
+      versions: describeVersions(),
+      loadBefore,
+      figures,
+    };
+    Object.assign(this.parts, { [name]: measured });
+  };
+}
+
+async function openLoads(): Promise<Loads> {
+  const tokenizer = await openTokenizer(join(ROOT, 'models', DECISION_MODEL));
+  return new Loads((text) => tokenizer.encode(text).length);
+}
+
+async function measureComparisons(run: Run, rest: Omit<CompareOptions, 'task' | 'part'>): Promise<void> {
+  const { part } = run;
+  if (run.isWanted('decisions', 'open', 'scaling')) await compareServers({ ...rest, task: 'decision', part });
+  if (run.isWanted('embeddings')) await compareServers({ ...rest, task: 'embedding', part });
+}
+
+async function measureOurs({ part }: Run, loads: Loads, effort: Effort): Promise<void> {
+  await part('kept', () => measureKeptDocuments(effort.keptPairs));
+  const { shareRounds: rounds, shareSamples: samplesPerRound } = effort;
+  await part('shares', () => measureShares({ loads, rounds, samplesPerRound }));
+  await part('bare', () => measureBareLimit(effort.bareRounds, effort.bareMs));
+  await part('memory', () => measureWorkerMemory(loads, effort.memoryLoadMs));
+}
+
+function writeReport(report: PeersReport): void {
+  const folder = resolve(values.out);
+  const merged = mergeWithEarlier(folder, report);
+  const judged: PeersReport = { ...merged, targets: judgeTargets(merged.parts) };
+  const name = nameReport(judged);
+  const plots = drawPlots(judged);
+  writeFile(folder, `${name}.json`, `${JSON.stringify(judged, null, 1)}\n`);
+  for (const { suffix, svg } of plots) writeFile(folder, `${name}-${suffix}.svg`, svg);
+  const page = writePage(judged, plots);
+  process.stdout.write(page);
+  say(`written: ${writeFile(folder, `${name}.md`, page)}`);
+}
+
+const run = new Run();
+const usdPerHour = readNumber('usd-per-hour', values['usd-per-hour']);
+const rounds = values.rounds === undefined ? undefined : readNumber('rounds', values.rounds);
+const effort = planEffort(values.quick, rounds);
+const head = {
+  format: 1,
+  startedAt: new Date().toISOString(),
+  isQuick: values.quick,
+  machine: describeMachine(),
+  settings: listSettings(),
+  usdPerHour,
+  prices: readPrices(),
+} as const;
+const loads = await openLoads();
+try {
+  await measureComparisons(run, { peers: pickPeers(), loads, effort, usdPerHour, say });
+  await measureOurs(run, loads, effort);
+} finally {
+  // What was measured before a fault is kept: parts stand for themselves.
+  if (Object.keys(run.parts).length > 0) writeReport({ ...head, parts: run.parts, targets: [] });
+}
