@@ -4,6 +4,7 @@
 import { toAnswer } from '../domain/answer.ts';
 import type { SplitEncoderManifest } from '../runtime/manifest.ts';
 import type { AnswerTask, DecideTask, EncodeReply, EncodeTask, TimedCase } from '../runtime/messages.ts';
+import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { CallPart, Gate, PartResult, Routing } from './call.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
@@ -11,12 +12,15 @@ import type { Candidate, Dispatcher } from './dispatcher.ts';
 import type { Caller, DecideJob, DecideResult, StateCacheCounts } from './engine.ts';
 import type { MemoryHold, SharedMemories } from './shared-memories.ts';
 import type { DocumentHashes, StateDirectory } from './state-directory.ts';
+import { countCharacters } from './work-size.ts';
 
 export interface DeciderOptions {
   readonly dispatcher: Dispatcher;
   readonly manifest: SplitEncoderManifest;
   readonly directory: StateDirectory;
   readonly memories: SharedMemories;
+  /** What counts a job of this many characters at once; undefined: tokens are estimated. */
+  readonly findCounter: (characters: number) => TokenCounter | undefined;
 }
 
 /** A job, measured and planned. */
@@ -43,15 +47,17 @@ export class Decider {
   private readonly dispatcher: Dispatcher;
   private readonly directory: StateDirectory;
   private readonly memories: SharedMemories;
+  private readonly findCounter: DeciderOptions['findCounter'];
   private readonly cost: DecisionCost;
   private readonly bytesPerToken: number;
   private readonly counts = { stateTokens: 0, keptTokens: 0 };
 
-  constructor({ dispatcher, manifest, directory, memories }: DeciderOptions) {
+  constructor({ dispatcher, manifest, directory, memories, findCounter }: DeciderOptions) {
     const { layers, heads, head_size } = manifest.shape;
     this.dispatcher = dispatcher;
     this.directory = directory;
     this.memories = memories;
+    this.findCounter = findCounter;
     this.cost = new DecisionCost(manifest.windows.tokens);
     this.bytesPerToken = 2 * layers * heads * head_size * Float32Array.BYTES_PER_ELEMENT;
   }
@@ -89,7 +95,7 @@ export class Decider {
   }
 
   private prepare(job: DecideJob, { keyId, deadlineMs }: Caller): Prepared {
-    const size = this.cost.sizeOf(job);
+    const size = this.cost.sizeOf(job, this.findExactCounter(job));
     const document = this.directory.hash(job.modelId, job.state);
     const inputs: PlanInputs = {
       idleWorkers: this.dispatcher.idleWorkers,
@@ -110,6 +116,12 @@ export class Decider {
       durationMs: durationMs(plan, inputs),
     } as const;
     return { size, document, inputs, plan, candidate };
+  }
+
+  /** Only where counting is next to nothing; otherwise the estimate will do. */
+  private findExactCounter(job: DecideJob): TokenCounter | undefined {
+    const counter = this.findCounter(countCharacters(job));
+    return counter?.isNative ? counter : undefined;
   }
 
   private async decideWhole(job: DecideJob, prepared: Prepared, caller: Caller): Promise<Outcome> {

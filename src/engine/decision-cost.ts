@@ -3,8 +3,10 @@
 
 import type { Question } from '../domain/question.ts';
 import type { AnswerReply, DecideReply, EncodeReply, TimedCase } from '../runtime/messages.ts';
+import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { PartResult } from './call.ts';
 import { addWork, CostModel, type Work } from './cost-model.ts';
+import type { DecideJob } from './engine.ts';
 import { countLetters, TokenRatio } from './token-ratio.ts';
 import {
   answerWork,
@@ -45,14 +47,19 @@ export class DecisionCost {
     );
   }
 
-  sizeOf({ state, questions }: { readonly state: string; readonly questions: readonly Question[] }): DecisionSize {
+  /** @param counter exact where tokens are counted in no time */
+  sizeOf({ modelId, state, questions }: DecideJob, counter?: TokenCounter): DecisionSize {
     const stateLetters = countLetters(state);
+    const count = (text: string, asked: readonly Question[]) =>
+      counter === undefined ? undefined : countIfPossible(counter, { modelId, state: text, questions: asked });
+    const contentTokens = count(state, []) ?? Math.ceil(this.stateRatio.estimate(stateLetters));
     return {
       stateLetters,
-      stateTokens: withSpecials(Math.ceil(this.stateRatio.estimate(stateLetters)), this.windowTokens),
+      stateTokens: withSpecials(contentTokens, this.windowTokens),
       questions: questions.map((question) => {
         const letters = textsOf(question).reduce((sum, text) => sum + countLetters(text), 0);
-        return { letters, tokens: this.questionRatio.estimate(letters), options: countOptions(question) };
+        const tokens = count('', [question]) ?? this.questionRatio.estimate(letters);
+        return { letters, tokens, options: countOptions(question) };
       }),
     };
   }
@@ -112,10 +119,11 @@ export class DecisionCost {
     const stateContent = withoutSpecials(stateTokens, this.windowTokens);
     const questionTokens = Math.max(0, inputTokens - stateContent);
     const letters = questions.reduce((sum, question) => sum + question.letters, 0);
+    const expected = questions.reduce((sum, question) => sum + question.tokens, 0);
     this.stateRatio.observe(stateLetters, stateContent);
     this.questionRatio.observe(letters, questionTokens);
     return questions.map((question): QuestionSize => {
-      return { tokens: letters > 0 ? (questionTokens * question.letters) / letters : 0, options: question.options };
+      return { tokens: expected > 0 ? (questionTokens * question.tokens) / expected : 0, options: question.options };
     });
   }
 
@@ -124,6 +132,15 @@ export class DecisionCost {
     // A document of one window is taken as it is, and one that is kept lies joined already.
     const joins = stateTokens > this.windowTokens && keptTokens < stateTokens ? [joinWork(stateTokens)] : [];
     return addWork([TASK_WORK, encodeWork(stateTokens - keptTokens, this.windowTokens), ...joins, ...answers]);
+  }
+}
+
+/** What is too long for the model is refused by whoever runs it. */
+function countIfPossible(counter: TokenCounter, job: DecideJob): number | undefined {
+  try {
+    return counter.count({ kind: 'count-decision', ...job });
+  } catch {
+    return undefined;
   }
 }
 

@@ -95,10 +95,10 @@ export class PooledEngine implements Engine {
     const onWorkerFault = (worker: number) => directory.forget(worker);
     const dispatcher = new Dispatcher({ pool, clock, limits: queue, onWorkerFault });
     const memories = new SharedMemories({ budgetBytes: SHARED_MEMORY_BYTES, clock });
-    const parts = { dispatcher, directory, memories };
+    this.counting = new TokenCounting(dispatcher);
+    const parts = { dispatcher, directory, memories, counting: this.counting };
     this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, parts)]));
     this.dispatcher = dispatcher;
-    this.counting = new TokenCounting(dispatcher);
     this.watchdog = new Watchdog({
       ...probe,
       clock,
@@ -239,9 +239,16 @@ function refuseKind(modelId: string): never {
   throw new AppError('model_type_mismatch', `${modelId} works on another endpoint.`, { param: 'model' });
 }
 
-function toModel(manifest: Manifest, parts: Omit<DeciderOptions, 'manifest'>): Model {
-  if (manifest.family === 'split-encoder') return { manifest, decider: new Decider({ ...parts, manifest }) };
-  return { manifest, embedder: new Embedder(parts.dispatcher, manifest.limits.input_tokens) };
+interface ModelParts extends Pick<DeciderOptions, 'dispatcher' | 'directory' | 'memories'> {
+  readonly counting: TokenCounting;
+}
+
+function toModel(manifest: Manifest, { counting, ...parts }: ModelParts): Model {
+  if (manifest.family === 'text-encoder') {
+    return { manifest, embedder: new Embedder(parts.dispatcher, manifest.limits.input_tokens) };
+  }
+  const findCounter = (characters: number) => counting.findCounter(manifest.id, characters);
+  return { manifest, decider: new Decider({ ...parts, manifest, findCounter }) };
 }
 
 function toModelCard({ manifest, digest }: ModelFolder): ModelCard {

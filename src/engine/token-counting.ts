@@ -11,10 +11,12 @@ import type { QueueClass } from './queue.ts';
 import { countCharacters } from './work-size.ts';
 
 /**
- * UTF-16 code units of one job that this thread counts itself: half a millisecond of English, four of the worst text that
- * was found (random letters in long words, on a busy machine).
+ * UTF-16 code units of one job that this thread counts itself in JavaScript: half a millisecond of English, four of the
+ * worst text that was found (random letters in long words, on a busy machine).
  */
 const LONGEST_HERE_CHARACTERS = 4096;
+/** The same with the native tokenizer: half a millisecond of the worst text. */
+const LONGEST_NATIVE_CHARACTERS = 65_536;
 /**
  * What goes ahead of other work: a document that fills the context of `kev`, less than 10 ms of a worker. Were there no
  * end to it, one key's megabytes would keep all others waiting.
@@ -49,6 +51,13 @@ export class TokenCounting {
     }
   }
 
+  /** What counts a job of this many characters at once; undefined: a worker must. */
+  findCounter(modelId: string, characters: number): TokenCounter | undefined {
+    const counter = this.counters.get(modelId);
+    const longest = counter?.isNative ? LONGEST_NATIVE_CHARACTERS : LONGEST_HERE_CHARACTERS;
+    return characters <= longest ? counter : undefined;
+  }
+
   async countDecision(job: DecideJob, caller: Caller): Promise<number> {
     const task: CountTask = { kind: 'count-decision', ...job };
     return this.count([{ task, characters: countCharacters(job) }], caller, 'decision');
@@ -66,9 +75,9 @@ export class TokenCounting {
   /** @param itsTurn class of the job itself */
   private async count(parts: readonly CountPart[], caller: Caller, itsTurn: QueueClass): Promise<number> {
     const [first, ...more] = parts;
-    const counter = first === undefined ? undefined : this.counters.get(first.task.modelId);
-    if (first !== undefined && counter !== undefined && more.length === 0) {
-      if (first.characters <= LONGEST_HERE_CHARACTERS) return counter.count(first.task);
+    if (first !== undefined && more.length === 0) {
+      const counter = this.findCounter(first.task.modelId, first.characters);
+      if (counter !== undefined) return counter.count(first.task);
     }
     const callParts = parts.map(({ task, characters }) => ({
       task: () => task,

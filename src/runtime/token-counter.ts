@@ -5,10 +5,13 @@ import { tokenizeDecision } from './families/decision-tokens.ts';
 import { tokenizeInputs } from './families/embedding-tokens.ts';
 import type { ModelFolder } from './manifest.ts';
 import type { CountTask } from './messages.ts';
+import { NativeTokenizer } from './native-tokenizer.ts';
 import { openTokenizer, type TokenizerChoice } from './open-tokenizer.ts';
 import { isWordPiece } from './tokenizer.ts';
 
 export interface TokenCounter {
+  /** A few microseconds for a page of text, whatever it says. */
+  readonly isNative: boolean;
   /** What the job would bill. @throws AppError context_length_exceeded, invalid_request */
   count(task: CountTask): number;
 }
@@ -21,6 +24,7 @@ export async function openTokenCounter(
   const tokenizer = await openTokenizer(path, choice);
   if (!isWordPiece(tokenizer)) return undefined;
   return {
+    isNative: tokenizer instanceof NativeTokenizer,
     count(task) {
       if (manifest.family === 'split-encoder' && task.kind === 'count-decision') {
         return tokenizeDecision(task, { manifest, tokenizer }).inputTokens;

@@ -20,11 +20,11 @@ const embedding = (inputs: readonly (string | readonly number[])[]) => ({
   encoding: 'float' as const,
 });
 
-async function setUp(count?: (task: CountTask) => number) {
+async function setUp(count?: (task: CountTask) => number, isNative = false) {
   const [pool, clock] = [new ManualPool(1), new ManualClock()];
   const dispatcher = new Dispatcher({ pool, clock, limits: { maxJobs: 4, maxCostMs: 10_000, deadlineMs: 1000 } });
   const counting = new TokenCounting(dispatcher);
-  await counting.open([folder], async () => (count === undefined ? undefined : { count }));
+  await counting.open([folder], async () => (count === undefined ? undefined : { isNative, count }));
   return { pool, clock, dispatcher, counting };
 }
 
@@ -33,6 +33,14 @@ describe('counting tokens', () => {
     const { counting, pool } = await setUp(() => 57);
     expect(await counting.countDecision(decision('short'), caller)).toBe(57);
     expect(pool.started).toEqual([]);
+  });
+
+  it('counts a document at once where that takes a fraction of a millisecond', async () => {
+    const { counting, pool } = await setUp(() => 57, true);
+    expect(await counting.countDecision(decision('x'.repeat(65_536)), caller)).toBe(57);
+    expect(pool.started).toEqual([]);
+    void counting.countDecision(decision('x'.repeat(65_537)), caller);
+    expect(pool.started).toHaveLength(1);
   });
 
   it('throws on this thread what a worker would', async () => {
