@@ -1,7 +1,7 @@
 // From the bytes of a body to JSON, with the same rules everywhere: UTF-8, strict grammar, bounded nesting. Two ways:
 // plain objects by the built-in parser, or ordered Maps where names are data.
 
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 import { JsonSyntaxError, type JsonValue, MAX_JSON_DEPTH, parseOrderedJson } from './ordered-json.ts';
 
@@ -9,11 +9,12 @@ import { JsonSyntaxError, type JsonValue, MAX_JSON_DEPTH, parseOrderedJson } fro
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** An `onRequest` hook. Unpacking would let a few bytes become gigabytes; bodies of this API are small. */
-export async function refuseEncodedBody(request: FastifyRequest): Promise<void> {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding.trim().toLowerCase() !== 'identity') {
+export function refuseEncodedBody(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw new AppError('invalid_request', 'The body must be sent without Content-Encoding.');
   }
+  done();
 }
 
 /** @throws AppError `invalid_request` */

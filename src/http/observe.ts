@@ -1,6 +1,5 @@
 // What is recorded of each request: one log line and one sample for the metrics. Texts, names and keys are not.
 
-import { finished } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Usage } from '../domain/usage.ts';
@@ -36,8 +35,8 @@ export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): 
   app.addHook('onRequest', (request, reply, done) => {
     const startMs = performance.now();
     metrics.requestStarted();
-    // Not the framework's own hook: that one does not run when the client leaves before its reply.
-    finished(reply.raw, () => {
+    // Not the framework's own hook: that one does not run when the client leaves before its reply. This comes after both.
+    reply.raw.once('close', () => {
       const sample = sampleOf(request, reply, performance.now() - startMs);
       metrics.requestFinished(sample);
       const { durationMs, errorCode, ...rest } = sample;

@@ -24,12 +24,14 @@ export function parseOrderedJson(text: string): JsonValue {
   return new Parser(text).parseDocument();
 }
 
-const WHITESPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const LITERAL = /true|false|null/y;
-// Up to the first quote, escape or control character: most strings are one match.
+// Up to the first quote, escape or control character.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the grammar forbids here
 const PLAIN_CHARACTERS = /[^"\\\u0000-\u001f]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same
+const IS_PLAIN = /^[^\\\u0000-\u001f]*$/;
+const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 const LITERALS: Readonly<Record<string, null | boolean>> = { true: true, false: false, null: null };
 
 class Parser {
@@ -41,7 +43,7 @@ class Parser {
   }
 
   parseDocument(): JsonValue {
-    this.#match(WHITESPACE);
+    this.#skipWhitespace();
     const value = this.#parseValue(0);
     if (this.#position < this.#text.length) throw this.#error('unexpected text after the value');
     return value;
@@ -55,7 +57,7 @@ class Parser {
     else if (start === '{') value = this.#parseObject(depth + 1);
     else if (start === '[') value = this.#parseArray(depth + 1);
     else value = this.#parseNumberOrLiteral();
-    this.#match(WHITESPACE);
+    this.#skipWhitespace();
     return value;
   }
 
@@ -64,14 +66,14 @@ class Parser {
     const entries = new Map<string, JsonValue>();
     if (this.#take('}')) return entries;
     do {
-      this.#match(WHITESPACE);
+      this.#skipWhitespace();
       const namePosition = this.#position;
       if (this.#text[namePosition] !== '"') throw this.#error('expected a name in double quotes');
       const name = this.#parseString();
       if (entries.has(name)) throw new JsonSyntaxError('the same name twice in one object', namePosition);
-      this.#match(WHITESPACE);
+      this.#skipWhitespace();
       if (!this.#take(':')) throw this.#error('expected ":"');
-      this.#match(WHITESPACE);
+      this.#skipWhitespace();
       entries.set(name, this.#parseValue(depth));
     } while (this.#take(','));
     if (!this.#take('}')) throw this.#error('expected "," or "}"');
@@ -83,7 +85,7 @@ class Parser {
     const items: JsonValue[] = [];
     if (this.#take(']')) return items;
     do {
-      this.#match(WHITESPACE);
+      this.#skipWhitespace();
       items.push(this.#parseValue(depth));
     } while (this.#take(','));
     if (!this.#take(']')) throw this.#error('expected "," or "]"');
@@ -93,14 +95,16 @@ class Parser {
   #enter(depth: number): void {
     if (depth > MAX_JSON_DEPTH) throw this.#error(`more than ${MAX_JSON_DEPTH} levels of nesting`);
     this.#position += 1;
-    this.#match(WHITESPACE);
+    this.#skipWhitespace();
   }
 
   #parseString(): string {
     const start = this.#position;
     this.#position += 1;
-    const plain = this.#match(PLAIN_CHARACTERS);
-    if (this.#take('"')) return plain;
+    const plain = this.#takePlainString();
+    if (plain !== undefined) return plain;
+    this.#match(PLAIN_CHARACTERS);
+    if (this.#take('"')) return this.#text.slice(start + 1, this.#position - 1);
     while (this.#text[this.#position] === '\\') {
       // Whatever is escaped, at least one character: a quote here does not end the string.
       this.#position += 2;
@@ -115,6 +119,25 @@ class Parser {
       return JSON.parse(this.#text.slice(start, this.#position)) as string;
     } catch {
       throw new JsonSyntaxError('a bad escape in the string', start);
+    }
+  }
+
+  /** Most strings are plain: found by their end, which is faster than to match them. Leaves the position if it is not. */
+  #takePlainString(): string | undefined {
+    const end = this.#text.indexOf('"', this.#position);
+    if (end < 0) return undefined;
+    const plain = this.#text.slice(this.#position, end);
+    if (!IS_PLAIN.test(plain)) return undefined;
+    this.#position = end + 1;
+    return plain;
+  }
+
+  /** Mostly there is none: looked at before anything is matched. */
+  #skipWhitespace(): void {
+    for (;;) {
+      const unit = this.#text.charCodeAt(this.#position);
+      if (unit !== SPACE && unit !== LINE_FEED && unit !== CARRIAGE_RETURN && unit !== TAB) return;
+      this.#position += 1;
     }
   }
 

@@ -119,8 +119,9 @@ function guardRoutes(api: FastifyInstance, { authenticator, scope, refuseUnknown
   api.addHook('onRequest', scopeHook(scope));
   // Without this an unknown route under the prefix would be refused before its caller is known, or after its body is read.
   api.setNotFoundHandler(refuseUnknownRoute);
-  api.addHook('onRequest', async (request, reply) => {
+  api.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseUnknownRoute(request, reply);
+    done();
   });
   api.addHook('onRequest', refuseEncodedBody);
 }

@@ -57,6 +57,17 @@ describe('a key', () => {
     expect(text()).toContain('[redacted]');
   });
 
+  it.each(['authorization', 'headers', 'body', 'secret', 'apiKey', 'state', 'questions', 'messages', 'input'])(
+    'or a text does not stand under %s, here, in an object, nor in what every line has',
+    (name) => {
+      const { logger, text } = record();
+      logger.info({ [name]: 'unmasked', outer: { [name]: 'unmasked', other: 'shown' } }, 'an object');
+      logger.child({ [name]: 'unmasked' }).info('a child');
+      expect(text()).not.toContain('unmasked');
+      expect(text()).toContain('shown');
+    },
+  );
+
   it('is not logged with the headers of a request, nor with its query', () => {
     const { logger, text } = record();
     const headers = { authorization: 'Bearer some-foreign-key', cookie: 'session' };

@@ -3,6 +3,7 @@
 
 import { type Logger, pino } from 'pino';
 import { AppError } from '../domain/errors.ts';
+import { MASK, MASKING_SERIALIZERS, maskInside } from './masked-fields.ts';
 
 export type { Logger } from 'pino';
 
@@ -19,21 +20,18 @@ export interface LogDestination {
   write(line: string): unknown;
 }
 
-/** Nothing we write has these fields; they are here for the day somebody passes a whole object. */
-const REDACTED_FIELDS = [
-  'authorization',
-  'headers',
-  'body',
-  'state',
-  'questions',
-  'messages',
-  'input',
-  'secret',
-  'apiKey',
-];
 const ISSUED_KEY = /ump_[0-9A-Za-z]{38}/g;
-const MASK = '[redacted]';
 const MAX_CAUSES = 3;
+
+const SERIALIZERS = {
+  ...MASKING_SERIALIZERS,
+  err: (error: unknown) => describeError(error, 0),
+  req: describeRequest,
+  res: () => undefined,
+};
+const DESCRIBED: ReadonlySet<string> = new Set(Object.keys(SERIALIZERS));
+const maskObjects = (fields: object): Record<string, unknown> =>
+  maskInside(fields as Record<string, unknown>, DESCRIBED);
 
 export function createLogger(options: LoggerOptions): Logger {
   const { level, format, secrets = [], destination = pino.destination({ fd: 1, sync: true }) } = options;
@@ -44,9 +42,8 @@ export function createLogger(options: LoggerOptions): Logger {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error) => describeError(error, 0), req: describeRequest, res: () => undefined },
-      redact: { paths: REDACTED_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: MASK },
+      formatters: { level: (label) => ({ level: label }), log: maskObjects },
+      serializers: SERIALIZERS,
     },
     { write },
   );

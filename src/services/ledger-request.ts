@@ -39,8 +39,12 @@ export interface LedgerParts {
   readonly onFault: (error: unknown) => void;
   readonly clock: WallClock;
   readonly unsettled: Unsettled;
-  readonly requester: Requester;
-  readonly model: ModelCard;
+}
+
+export interface LetInRequest {
+  readonly request: { readonly requester: Requester; readonly model: ModelCard };
+  readonly reservation: Reservation;
+  readonly standing: Standing;
 }
 
 const FIRST_PAUSE_MS = 25;
@@ -49,10 +53,12 @@ const LONGEST_PAUSE_MS = 400;
 export class LedgerRequest implements OpenRequest {
   readonly standing: Standing;
   readonly #parts: LedgerParts;
+  readonly #request: LetInRequest['request'];
   readonly #reservation: Reservation;
 
-  constructor(parts: LedgerParts, reservation: Reservation, standing: Standing) {
+  constructor(parts: LedgerParts, { request, reservation, standing }: LetInRequest) {
     this.#parts = parts;
+    this.#request = request;
     this.#reservation = reservation;
     this.standing = standing;
   }
@@ -73,9 +79,9 @@ export class LedgerRequest implements OpenRequest {
   }
 
   async fail(error: unknown, partial?: Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>): Promise<void> {
-    const { store, model } = this.#parts;
+    const { store } = this.#parts;
     const { id } = this.#reservation;
-    const isReleased = partial === undefined && !wasAccepted(error, model);
+    const isReleased = partial === undefined && !wasAccepted(error, this.#request.model);
     const outcome = outcomeOfError(error, this.#ended(), partial);
     await this.#tell(() => (isReleased ? store.release(id) : this.#settle({ id, outcome })));
   }
@@ -145,9 +151,9 @@ export class LedgerRequest implements OpenRequest {
   }
 
   #ended(): EndedRequest {
-    const { clock, statuses, requester } = this.#parts;
+    const { clock, statuses } = this.#parts;
     const { price, acceptedAtMs } = this.#reservation;
-    return { price, durationMs: clock.nowMs() - acceptedAtMs, statuses, signal: requester.signal };
+    return { price, durationMs: clock.nowMs() - acceptedAtMs, statuses, signal: this.#request.requester.signal };
   }
 }
 

@@ -47,6 +47,7 @@ export class LedgerAccounting implements Accounting {
   readonly #options: LedgerOptions;
   readonly #clock: WallClock;
   readonly #unsettled: Unsettled;
+  readonly #parts: LedgerParts;
   readonly #foresight = new Foresight();
   #openRequests = 0;
   #onNoneOpen: () => void = () => undefined;
@@ -55,6 +56,7 @@ export class LedgerAccounting implements Accounting {
     this.#options = options;
     this.#clock = options.clock ?? wallClock;
     this.#unsettled = new Unsettled({ clock: this.#clock, onFault: options.onFault });
+    this.#parts = { ...options, clock: this.#clock, unsettled: this.#unsettled };
   }
 
   needsCount({ key }: Requester): boolean {
@@ -78,7 +80,7 @@ export class LedgerAccounting implements Accounting {
       case 'reserved':
         return {
           type: 'opened',
-          request: this.#watch(new LedgerRequest(this.#parts(request), reservation, outcome.standing)),
+          request: this.#watch(new LedgerRequest(this.#parts, { request, reservation, standing: outcome.standing })),
         };
       case 'replay':
         if (outcome.reply === null) throw replyNotKept();
@@ -120,10 +122,6 @@ export class LedgerAccounting implements Accounting {
       complete: (work) => closing(request.complete(work)),
       fail: (error, partial) => closing(request.fail(error, partial)),
     };
-  }
-
-  #parts({ requester, model }: MeteredRequest): LedgerParts {
-    return { ...this.#options, clock: this.#clock, unsettled: this.#unsettled, requester, model };
   }
 
   #reservationFor({ requester, model, isStreamed, expected }: MeteredRequest): Reservation {

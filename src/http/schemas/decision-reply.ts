@@ -67,7 +67,7 @@ function writeAnswer(answer: Answer): string {
 function writeChoice({ choice, probabilities: options, confidence: certainty }: ChoiceAnswer): string {
   return writeObject([
     ['type', '"choice"'],
-    ['choice', JSON.stringify(choice)],
+    ['choice', writeText(choice)],
     ['probabilities', writeObject(options.map((option) => [option.name, writeNumber(option.probability)]))],
     ['confidence', writeNumber(certainty)],
   ]);
@@ -77,7 +77,7 @@ function writeScore({ score, levels, probabilities: byLevel, confidence: certain
   return writeObject([
     ['type', '"score"'],
     ['score', writeNumber(score)],
-    ['legend', writeObject(levels.map((level, index) => [String(index), JSON.stringify(level)]))],
+    ['legend', writeObject(levels.map((level, index) => [String(index), writeText(level)]))],
     ['probabilities', writeObject(byLevel.map((value, index) => [String(index), writeNumber(value)]))],
     ['confidence', writeNumber(certainty)],
   ]);
@@ -85,11 +85,20 @@ function writeScore({ score, levels, probabilities: byLevel, confidence: certain
 
 /** @param entries names as they are, values as JSON text */
 function writeObject(entries: readonly (readonly [name: string, json: string])[]): string {
-  return `{${entries.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+  let text = '';
+  for (const [name, json] of entries) text += `${text === '' ? '{' : ','}${writeText(name)}:${json}`;
+  return text === '' ? '{}' : `${text}}`;
 }
 
-/** Full precision. @throws Error on NaN and infinities, which JSON would turn into null */
+/** Most names have nothing to escape: to see that is faster than to look for it. Lone surrogates are escaped. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+
+function writeText(text: string): string {
+  return PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Full precision, as JSON has it. @throws Error on NaN and infinities, which JSON would turn into null */
 function writeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new Error(`An answer holds ${value}.`);
-  return JSON.stringify(value);
+  return String(value);
 }
