@@ -29,6 +29,8 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
     for (const folder of setup.models) {
       models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, cache }));
     }
+    // The golden cases have touched memory that documents may take a while to need.
+    cache.clear();
     report(loadedReport(device, [...models.values()], warning));
     return async (task) => settle(() => perform(task, models));
   } catch (error) {

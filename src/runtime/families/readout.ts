@@ -30,7 +30,12 @@ export class OptionPool {
   /** @returns `[options, hidden]` */
   vectors(): Float32Array {
     const hidden = this.sums.length / this.options;
-    return Float32Array.from(this.sums, (sum, at) => sum / (this.tokens[Math.floor(at / hidden)] ?? 1));
+    const vectors = new Float32Array(this.sums.length);
+    for (let option = 0; option < this.options; option++) {
+      const tokens = this.tokens[option] ?? 1;
+      for (let at = option * hidden; at < (option + 1) * hidden; at++) vectors[at] = (this.sums[at] ?? 0) / tokens;
+    }
+    return vectors;
   }
 }
 

@@ -98,6 +98,18 @@ describe('the state cache', () => {
     expect([isKept(cache, 'a'), isKept(cache, 'b'), cache.findWindow('a')]).toEqual([false, false, undefined]);
   });
 
+  it('gives its memory back when it is cleared, unless some of it is in use', () => {
+    const cache = new StateCache(400);
+    const document = put(cache, 10, 'a');
+    const used = cache.find(windows('a'));
+    cache.clear();
+    expect([isKept(cache, 'a'), used?.memory.length]).toEqual([false, 10]);
+    if (used !== undefined) cache.release(used);
+    cache.clear();
+    expect(document.memory.length).toBe(0);
+    expect(put(cache, 20, 'b').memory.length).toBe(20);
+  });
+
   it('never gives two documents the same memory', () => {
     const cache = new StateCache(100 * FLOAT_BYTES);
     const held: KeptDocument[] = [];

@@ -1,8 +1,9 @@
 // Which documents a worker keeps: one slab of memory, who lies where in it, and who goes when room is needed. A document
 // is some floats and the windows it is made of; models and layouts are no business of this file.
 
-import { createHash } from 'node:crypto';
 import type { WindowKey } from '../messages.ts';
+import { freeArrays } from './key-values.ts';
+import { keyOfDocument } from './window-keys.ts';
 
 /** Where nothing is kept, documents up to this size are still joined in memory that stays: 640 tokens of `kev`. */
 const SCRATCH_BYTES = 12 * 1024 * 1024;
@@ -31,7 +32,8 @@ interface Place extends KeptDocument {
 
 export class StateCache {
   private readonly slabFloats: number;
-  private readonly keepsAny: boolean;
+  /** Whether a document can be found later at all. */
+  readonly keepsAny: boolean;
   private slab: Float32Array | undefined;
   /** In the order of the slab. */
   private places: Place[] = [];
@@ -48,7 +50,7 @@ export class StateCache {
 
   /** The document of these windows, pinned: to be released. */
   find(windows: readonly WindowKey[]): KeptDocument | undefined {
-    const place = this.documents.get(keyOf(windows));
+    const place = this.documents.get(keyOfDocument(windows));
     if (place === undefined) return undefined;
     this.touch(place);
     place.pins++;
@@ -75,7 +77,7 @@ export class StateCache {
     this.slab ??= new Float32Array(this.slabFloats);
     const end = start + floats;
     const memory = this.slab.subarray(start, end);
-    const place: Place = { windows, memory, key: keyOf(windows), start, end, isKept: false, pins: 1 };
+    const place: Place = { windows, memory, key: keyOfDocument(windows), start, end, isKept: false, pins: 1 };
     this.places.splice(this.indexAfter(start), 0, place);
     return place;
   }
@@ -100,6 +102,14 @@ export class StateCache {
     const place = document as Place;
     place.pins--;
     if (place.pins === 0 && !place.isKept) this.vacate(place);
+  }
+
+  /** Forgets every document. The memory is given back, unless some of it is in use. */
+  clear(): void {
+    for (const place of this.documents.values()) this.forget(place);
+    if (this.places.length > 0 || this.slab === undefined) return;
+    freeArrays([this.slab]);
+    this.slab = undefined;
   }
 
   private touch(place: Place): void {
@@ -159,12 +169,4 @@ export class StateCache {
     }
     return low;
   }
-}
-
-function keyOf(windows: readonly WindowKey[]): string {
-  const [only] = windows;
-  if (windows.length === 1 && only !== undefined) return only.key;
-  const hash = createHash('sha256');
-  for (const { key } of windows) hash.update(key).update('\n');
-  return hash.digest('base64url');
 }
