@@ -97,7 +97,8 @@ export function rawErrorReply(error: AppError, extraHeaders: Record<string, stri
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}connection: close\r\n\r\n${body}`;
 }
 
-// A caller's mistake needs no line of its own: the request's line has its code.
+// A caller's mistake needs no line of its own: the request's line has its code. Nor does a refusal for want of room: it
+// comes when there is most to do, many times a second.
 function logError(error: AppError, request: FastifyRequest): void {
   if (error.code === 'internal_error') {
     request.log.error({ err: error.cause ?? error }, 'internal error');
@@ -105,7 +106,7 @@ function logError(error: AppError, request: FastifyRequest): void {
     // Every request of an outage fails alike: a line each is enough, without the stacks.
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
     request.log.warn({ code: error.code, reason }, 'request failed');
-  } else if (STATUS_OF_CODE[error.code] >= 500) {
+  } else if (error.code !== 'overloaded' && STATUS_OF_CODE[error.code] >= 500) {
     const message = error.quotesCaller ? undefined : error.message;
     request.log.warn({ code: error.code, reason: message, err: error.cause }, 'request failed');
   }

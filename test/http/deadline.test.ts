@@ -76,6 +76,16 @@ describe('a request for which there is no room', () => {
     expect(await server.metricsText()).toContain('umpire_http_errors_total{code="overloaded"} 1');
   });
 
+  it('is one line in the log', async () => {
+    const caller = await server.createCaller();
+    await server.decide(caller);
+    server.engine.findRefusal = () => refusal;
+    const before = server.log.length;
+    await server.decide(caller);
+    server.repair();
+    expect(server.log.slice(before)).toMatchObject([{ msg: 'request', status: 503, code: 'overloaded' }]);
+  });
+
   it('leaves no row and nothing reserved either when the engine says so later', async () => {
     const caller = await server.createCaller({ limits: { concurrentRequests: 4 } });
     server.engine.decide = () => Promise.reject(refusal);

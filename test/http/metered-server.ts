@@ -108,6 +108,11 @@ export class MeteredServer {
     return this.#parts.server.engine;
   }
 
+  /** Lines of the log, parsed. */
+  get log(): TestServer['log'] {
+    return this.#parts.server.log;
+  }
+
   get ledger(): FailingLedger {
     return this.#parts.ledger;
   }
