@@ -1,6 +1,7 @@
 // The servers of the comparison, in the order of its tables: ours, then each peer as its users write it, then tuned.
 
 import { listDecisionPeers } from './decision-peers.ts';
+import { listEmbeddingPeers } from './embedding-peers.ts';
 import type { Peer } from './peer.ts';
 import { makeUmpirePeer } from './umpire-peer.ts';
 
@@ -10,5 +11,5 @@ export interface PeerOptions {
 }
 
 export function listPeers({ environmentsFolder }: PeerOptions): readonly Peer[] {
-  return [makeUmpirePeer(), ...listDecisionPeers(environmentsFolder)];
+  return [makeUmpirePeer(), ...listDecisionPeers(environmentsFolder), ...listEmbeddingPeers(environmentsFolder)];
 }

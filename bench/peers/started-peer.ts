@@ -14,6 +14,8 @@ export interface Launch {
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly readyPath: string;
+  /** Where it runs; the project's root when it does not care. */
+  readonly folder?: string;
 }
 
 export interface PeerDescription extends Omit<Peer, 'start'> {
@@ -29,7 +31,7 @@ export function makePeer({ launch, ...description }: PeerDescription): Peer {
       const { environment, ...command } = launch(port, dataFolder);
       const origin = `http://127.0.0.1:${port}`;
       const logFile = join(dataFolder, 'server.log');
-      const server = await ServerProcess.start({ ...command, settings: environment, folder: ROOT, origin, logFile });
+      const server = await ServerProcess.start({ folder: ROOT, ...command, settings: environment, origin, logFile });
       const running: RunningPeer = {
         peer,
         server,

@@ -9,8 +9,9 @@ import { BenchClient } from '../client.ts';
 import { runClosedLoop } from '../load.ts';
 import { median } from '../statistics.ts';
 import { formatTable } from '../table.ts';
-import { makeDecision } from '../workload.ts';
+import { makeDecision, makeDocument } from '../workload.ts';
 import { listDecisionCandidates } from './decision-peers.ts';
+import { listInfinityCandidates, listSentenceTransformersCandidates } from './embedding-peers.ts';
 import type { Peer, PeerJob, RunningPeer } from './peer.ts';
 import { requestFor } from './wire.ts';
 
@@ -36,9 +37,20 @@ const DECISION_LOADS: readonly Load[] = [
   { name: '128 × 8', concurrency: 8, makeJob: decide(128) },
   { name: '512 × 8', concurrency: 8, makeJob: decide(512) },
 ];
+/** 32 texts from 8 to 248 tokens: what an indexing job sends. */
+const embedMixed = (): PeerJob => ({
+  task: 'embedding',
+  inputs: Array.from({ length: 32 }, (_, index) => makeDocument(8 + ((index * 104) % 241))),
+});
+const EMBEDDING_LOADS: readonly Load[] = [
+  { name: '1 × 16, 8 clients', concurrency: 8, makeJob: () => ({ task: 'embedding', inputs: [makeDocument(16)] }) },
+  { name: '32 × 8–248, 4 clients', concurrency: 4, makeJob: embedMixed },
+];
 
 const TARGETS: Readonly<Record<string, { list: (environments: string) => readonly Peer[]; loads: readonly Load[] }>> = {
   decisions: { list: listDecisionCandidates, loads: DECISION_LOADS },
+  infinity: { list: listInfinityCandidates, loads: EMBEDDING_LOADS },
+  'sentence-transformers': { list: listSentenceTransformersCandidates, loads: EMBEDDING_LOADS },
 };
 
 async function measure(peer: RunningPeer, { concurrency, makeJob, name }: Load, durationMs: number, into: Samples) {

@@ -1,0 +1,1 @@
+"""An embedding server as users of FastAPI and sentence-transformers write it."""
