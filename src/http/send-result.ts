@@ -11,7 +11,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** @param write gives JSON text; names in it may be any text, so it is not left to a serialiser of objects */
 export function resultWriter<Result extends LocalResult>(
-  write: (result: Result) => string | Promise<string>,
+  write: (result: Result) => string | Promise<string | Buffer>,
 ): ReplyWriter<Result> {
   return {
     write,
@@ -35,7 +35,7 @@ export function sendResult(
   { metrics, tellsSharing }: Telling,
 ): FastifyReply {
   if (answered.type === 'replayed') return sendReplay(reply, answered.reply);
-  const { result, bodyText, receipt } = answered;
+  const { result, body, receipt } = answered;
   metrics.countTokens(result.model.id, result.usage);
   return reply
     .headers({
@@ -45,7 +45,7 @@ export function sendResult(
       'server-timing': serverTiming(result.timings),
     })
     .type(JSON_TYPE)
-    .send(bodyText);
+    .send(body);
 }
 
 function digestHeaders({ model }: LocalResult): Record<string, string> {

@@ -102,7 +102,7 @@ describe('a job of a key of which nothing is known', () => {
     await turn();
     expect(events).toEqual(['counted', 'began']);
     finishJob();
-    expect(await asked).toMatchObject({ type: 'answered', bodyText: 'body' });
+    expect(await asked).toMatchObject({ type: 'answered', body: 'body' });
   });
 });
 
@@ -117,7 +117,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     await turn();
     expect(bench.store.settlements).toHaveLength(1);
     letIn(LET_IN);
-    expect(await asked).toMatchObject({ type: 'answered', bodyText: 'body' });
+    expect(await asked).toMatchObject({ type: 'answered', body: 'body' });
     expect(events).toEqual(['began', 'counted']);
     expect(bench.store.settlements).toHaveLength(2);
   });

@@ -17,14 +17,14 @@ export interface LocalResult {
 
 /** How a route words a result. */
 export interface ReplyWriter<Result> {
-  /** The body as text. */
-  write(result: Result): string | Promise<string>;
+  /** The body: text, or the same as bytes in UTF-8. */
+  write(result: Result): string | Promise<string | Buffer>;
   /** What a retry with the same idempotency key is given. */
-  keep(result: Result, bodyText: string, costPicoUsd: bigint): StoredReply;
+  keep(result: Result, body: string, costPicoUsd: bigint): StoredReply;
 }
 
 export type LocalReply<Result> =
-  | { readonly type: 'answered'; readonly result: Result; readonly bodyText: string; readonly receipt: Receipt }
+  | { readonly type: 'answered'; readonly result: Result; readonly body: string | Buffer; readonly receipt: Receipt }
   | Replay;
 
 export interface MeteredRun<Result> {
@@ -51,15 +51,15 @@ export async function runMetered<Result extends LocalResult>(work: MeteredRun<Re
   early?.catch(() => undefined);
   const opening = await open(work);
   if (opening.type === 'replayed') return opening;
-  const { result, bodyText } = await runAndWrite({ ...work, run: () => early ?? work.run() }, opening.request);
+  const { result, body } = await runAndWrite({ ...work, run: () => early ?? work.run() }, opening.request);
   const { usage, timings } = result;
   const receipt = await opening.request.complete({
     usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
     isEstimated: false,
     waitMs: timings.queueMs,
-    reply: ({ costPicoUsd }) => writer.keep(result, bodyText, costPicoUsd),
+    reply: ({ costPicoUsd }) => writer.keep(result, body.toString(), costPicoUsd),
   });
-  return { type: 'answered', result, bodyText, receipt };
+  return { type: 'answered', result, body, receipt };
 }
 
 /**
@@ -82,7 +82,7 @@ async function open<Result>({ accounting, requester, model, countTokens }: Meter
 async function runAndWrite<Result>({ run, writer }: MeteredRun<Result>, request: OpenRequest) {
   try {
     const result = await run();
-    return { result, bodyText: await writer.write(result) };
+    return { result, body: await writer.write(result) };
   } catch (error) {
     await request.fail(error);
     throw error;

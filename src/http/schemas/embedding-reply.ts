@@ -21,23 +21,23 @@ export const embeddingReplySchema = z
   })
   .meta({ id: 'Embeddings', description: 'One vector for each input, in their order.' });
 
-/** Text written before other work gets its turn: about 2 ms of numbers. */
-const PIECE_CHARACTERS = 262_144;
+/** Text written before other work gets its turn: less than 1 ms of numbers. */
+const PIECE_CHARACTERS = 65_536;
 
-/** @returns the text of the reply */
-export async function writeEmbeddings({ model, embeddings, usage }: Embeddings): Promise<string> {
-  const pieces: string[] = [];
+/** @returns the text of the reply; as bytes where it is long, for to join and to send them costs next to nothing */
+export async function writeEmbeddings({ model, embeddings, usage }: Embeddings): Promise<string | Buffer> {
+  const pieces: Buffer[] = [];
   let piece = '{"object":"list","data":[';
   for (const [index, embedding] of embeddings.entries()) {
     piece += `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":${writeVector(embedding)}}`;
     if (piece.length < PIECE_CHARACTERS) continue;
-    pieces.push(piece);
+    pieces.push(Buffer.from(piece));
     piece = '';
     await nextTurn();
   }
   const tokens = usage.inputTokens;
   const end = `],"model":${JSON.stringify(model.id)},"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
-  return [...pieces, piece, end].join('');
+  return pieces.length === 0 ? piece + end : Buffer.concat([...pieces, Buffer.from(piece + end)]);
 }
 
 // Base64 has no character that JSON escapes. Through an ordinary array numbers are written three times as fast as by
