@@ -13,7 +13,7 @@ import type { PeerRequest } from './peer.ts';
 export const PATIENCE_MS = 10_000;
 
 export interface OpenLoopOptions {
-  readonly member: Member;
+  readonly member: Pick<Member, 'running' | 'client'>;
   /** Milliseconds from the start, ascending. */
   readonly plan: readonly number[];
   readonly next: () => Work;
