@@ -200,9 +200,16 @@ class ServerRun {
   async #announceReady(address: string, keyFile: string | undefined): Promise<void> {
     const { app, keys, loaded, around, announce } = this.#parts;
     const { device, workers, threadsPerWorker } = app.engine.status();
-    const { dataDir } = loaded.config;
-    for (const line of describeServer({ models: app.models, device, workers, threadsPerWorker, dataDir }))
-      announce(line);
+    const { dataDir, engine, answers } = loaded.config;
+    const started = {
+      models: app.models,
+      device,
+      workers,
+      threadsPerWorker,
+      caches: { ...answers, stateCacheBytes: engine.stateCacheBytes },
+      dataDir,
+    };
+    for (const line of describeServer(started)) announce(line);
     if (keyFile !== undefined) announce(`A first API key was written to ${keyFile}`);
     // Last, for those who wait for it.
     announce(`ready   ${address}`);

@@ -10,7 +10,18 @@ export interface StartedServer {
   readonly device: string;
   readonly workers: number;
   readonly threadsPerWorker: number;
+  readonly caches: CacheSettings;
   readonly dataDir: string;
+}
+
+interface CacheSettings {
+  /** Of documents, in each worker. */
+  readonly stateCacheBytes: number;
+  /** Of answers. */
+  readonly cacheBytes: number;
+  readonly cacheTtlMs: number;
+  readonly scope: 'key' | 'all';
+  readonly merge: boolean;
 }
 
 export function describeServer(started: StartedServer): string[] {
@@ -20,8 +31,23 @@ export function describeServer(started: StartedServer): string[] {
       ({ id, type, digest }) => `model   ${id} (${type}${digest ? `, ${digest.slice(0, DIGEST_SHOWN)}` : ''})`,
     ),
     `device  ${started.device}, ${workers} ${plural('worker', workers)} × ${threads} ${plural('thread', threads)}`,
+    `caches  ${describeCaches(started.caches)}`,
     `data    ${started.dataDir}`,
   ];
+}
+
+/** `documents 128 MiB a worker, answers 16 MiB for 300 s of one key, identical requests run once` */
+function describeCaches({ stateCacheBytes, cacheBytes, cacheTtlMs, scope, merge }: CacheSettings): string {
+  const sharers = scope === 'all' ? 'all keys' : 'one key';
+  return [
+    stateCacheBytes === 0 ? 'no documents' : `documents ${toMebibytes(stateCacheBytes)} a worker`,
+    cacheBytes === 0 ? 'no answers' : `answers ${toMebibytes(cacheBytes)} for ${cacheTtlMs / 1000} s of ${sharers}`,
+    ...(merge ? ['identical requests run once'] : []),
+  ].join(', ');
+}
+
+function toMebibytes(bytes: number): string {
+  return `${Math.round((10 * bytes) / 2 ** 20) / 10} MiB`;
 }
 
 function plural(noun: string, count: number): string {
