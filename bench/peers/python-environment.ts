@@ -5,8 +5,12 @@ import { join, resolve } from 'node:path';
 
 export const PYTHON_FOLDER = resolve(import.meta.dirname, 'python');
 
-/** Each has `python/<name>.txt`, all its packages pinned. */
-export type EnvironmentName = 'decisions' | 'infinity' | 'sentence-transformers';
+/** Not in the repository. */
+export const DEFAULT_ENVIRONMENTS_FOLDER = resolve(import.meta.dirname, 'environments');
+
+/** Each has `python/requirements/<name>.txt`, all its packages pinned. */
+export const ENVIRONMENT_NAMES = ['decisions', 'infinity', 'sentence-transformers'] as const;
+export type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number];
 
 export function requirementsFile(name: EnvironmentName): string {
   return join(PYTHON_FOLDER, 'requirements', `${name}.txt`);

@@ -13,6 +13,7 @@ import { makeDecision, makeDocument } from '../workload.ts';
 import { listDecisionCandidates } from './decision-peers.ts';
 import { listInfinityCandidates, listSentenceTransformersCandidates } from './embedding-peers.ts';
 import type { Peer, PeerJob, RunningPeer } from './peer.ts';
+import { DEFAULT_ENVIRONMENTS_FOLDER } from './python-environment.ts';
 import { requestFor } from './wire.ts';
 
 interface Load {
@@ -88,7 +89,7 @@ async function tune(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      environments: { type: 'string', default: join(import.meta.dirname, '.venvs') },
+      environments: { type: 'string', default: DEFAULT_ENVIRONMENTS_FOLDER },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '4' },
       only: { type: 'string', default: '' },
