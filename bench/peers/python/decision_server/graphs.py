@@ -14,7 +14,6 @@ from .texts import Chunk
 
 # Keys and values of one window, or of several joined: a tensor for each name of `cache_names`.
 Cache = Sequence[Any]
-WINDOW_AXIS = 2
 
 
 def open_session(path: Path, settings: Settings) -> ort.InferenceSession:
@@ -35,7 +34,10 @@ class Graphs:
         self._encode = open_session(settings.model_folder / files["encode"], settings)
         self._answer = open_session(settings.model_folder / files["answer"], settings)
         self._head = open_session(settings.model_folder / files["head"], settings)
-        self._cache_names = [output.name for output in self._encode.get_outputs()]
+        outputs = self._encode.get_outputs()
+        self._cache_names = [output.name for output in outputs]
+        # The one dimension without a number is that of the tokens.
+        self._token_axes = [next(axis for axis, size in enumerate(output.shape) if isinstance(size, str)) for output in outputs]
 
     def encode(self, token_ids: list[int], segment: int, index: int) -> Cache:
         """One window -> its keys and values."""
@@ -50,11 +52,12 @@ class Graphs:
         if len(windows) == 1:
             return windows[0]
         parts = [[to_numpy(tensor) for tensor in window] for window in windows]
-        return [np.concatenate(tensors, axis=WINDOW_AXIS) for tensors in zip(*parts)]
+        return [np.concatenate(tensors, axis=axis) for axis, tensors in zip(self._token_axes, zip(*parts))]
 
     def count_keys(self, cache: Cache) -> int:
+        """Tokens of a cache."""
         first = cache[0]
-        return (first.shape() if isinstance(first, ort.OrtValue) else first.shape)[WINDOW_AXIS]
+        return (first.shape() if isinstance(first, ort.OrtValue) else first.shape)[self._token_axes[0]]
 
     def answer(self, chunk: Chunk, cache: Cache) -> np.ndarray:
         """-> piece vectors [pieces, hidden]"""
