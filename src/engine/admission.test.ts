@@ -1,48 +1,90 @@
 import { describe, expect, it } from 'vitest';
-import { expectedWaitMs, findRefusal, type QueueLoad } from './admission.ts';
+import { expectedDrainMs, expectedWaitMs, findRefusal, type Newcomer, type QueueLoad } from './admission.ts';
 
-const idle: QueueLoad = { jobs: 0, costMs: 0, keyJobs: 0, keyCostMs: 0, aheadMs: 0, workerBusyMs: [0, 0] };
+const idle: QueueLoad = {
+  jobs: 0,
+  costMs: 0,
+  keyJobs: 0,
+  keyCostMs: 0,
+  ahead: { ownMs: [], othersMs: 0 },
+  workerBusyMs: [0, 0],
+  overtaking: 0,
+  drainRate: 1,
+};
 const limits = { maxJobs: 10, maxCostMs: 1000, deadlineMs: 500 };
+const costing = (costMs: number, deadlineMs?: number): Newcomer => ({ costMs, durationMs: costMs, deadlineMs });
+const reasonFor = (load: Partial<QueueLoad>, newcomer: Newcomer) =>
+  findRefusal({ ...idle, ...load }, newcomer, limits)?.reason;
 
-describe('admission', () => {
-  it('takes anything on an idle engine, however long it will run', () => {
-    expect(findRefusal(idle, 60_000, limits)).toBeUndefined();
-  });
-
-  it('waits for the first worker that is free when nothing is ahead', () => {
+describe('expected wait', () => {
+  it('is until the first worker is free when nothing is ahead', () => {
     expect(expectedWaitMs({ ...idle, workerBusyMs: [300, 80] })).toBe(80);
   });
 
-  it('shares what is ahead between the workers', () => {
-    expect(expectedWaitMs({ ...idle, aheadMs: 600, workerBusyMs: [300, 100] })).toBe(500);
+  it('shares the work of others between the workers', () => {
+    expect(expectedWaitMs({ ...idle, ahead: { ownMs: [], othersMs: 600 }, workerBusyMs: [300, 100] })).toBe(400);
+  });
+
+  it('gives every call that is ahead one worker', () => {
+    const ahead = (ownMs: number[]) => expectedWaitMs({ ...idle, ahead: { ownMs, othersMs: 0 } });
+    expect(ahead([50, 50, 50, 50])).toBe(100);
+    // A document holds one worker, and the other is free.
+    expect(ahead([800])).toBe(0);
+    expect(ahead([30, 800])).toBe(30);
+  });
+
+  it('is longer where estimates are too low, and where later calls go before', () => {
+    const busy = { ...idle, workerBusyMs: [100, 100] };
+    expect(expectedWaitMs({ ...busy, drainRate: 0.5 })).toBe(200);
+    expect(expectedWaitMs({ ...busy, overtaking: 0.75 })).toBe(400);
+  });
+});
+
+describe('admission', () => {
+  it('takes anything on an idle engine, however long it will run', () => {
+    expect(findRefusal(idle, costing(60_000), limits)).toBeUndefined();
   });
 
   it('refuses what cannot begin in time and says when the queue will be worked off', () => {
-    const load = { ...idle, jobs: 3, costMs: 900, aheadMs: 900, workerBusyMs: [200, 100] };
-    expect(findRefusal(load, 10, limits)).toEqual({ reason: 'deadline', retryAfterMs: 600 });
+    const load = { ...idle, jobs: 3, costMs: 900, ahead: { ownMs: [], othersMs: 900 }, workerBusyMs: [200, 100] };
+    expect(findRefusal(load, costing(10), limits)).toEqual({ reason: 'wait', retryAfterMs: 600 });
   });
 
   it('does not refuse on an estimate alone while hardly anything waits', () => {
-    const load = { ...idle, jobs: 1, costMs: 9000, aheadMs: 9000, workerBusyMs: [9000, 9000] };
-    expect(findRefusal(load, 10, { ...limits, maxCostMs: 60_000 })).toBeUndefined();
+    const load = { ...idle, jobs: 1, costMs: 9000, workerBusyMs: [9000, 9000] };
+    expect(findRefusal(load, costing(10), { ...limits, maxCostMs: 60_000 })).toBeUndefined();
   });
 
   it('refuses when too many calls wait', () => {
-    expect(findRefusal({ ...idle, jobs: 10, costMs: 10 }, 1, limits)?.reason).toBe('jobs');
+    expect(reasonFor({ jobs: 10, costMs: 10 }, costing(1))).toBe('jobs');
   });
 
   it('refuses when too much work waits, but never the only call', () => {
-    expect(findRefusal({ ...idle, jobs: 1, costMs: 800 }, 300, limits)?.reason).toBe('cost');
-    expect(findRefusal(idle, 1300, limits)).toBeUndefined();
+    expect(reasonFor({ jobs: 1, costMs: 800 }, costing(300))).toBe('cost');
+    expect(reasonFor({}, costing(1300))).toBeUndefined();
   });
 
   it('keeps half of the queue for other keys', () => {
-    const load = { ...idle, jobs: 5, costMs: 100, keyJobs: 5, keyCostMs: 100 };
-    expect(findRefusal(load, 1, limits)?.reason).toBe('jobs');
-    expect(findRefusal({ ...load, keyJobs: 0, keyCostMs: 0 }, 1, limits)).toBeUndefined();
+    const load = { jobs: 5, costMs: 100, keyJobs: 5, keyCostMs: 100 };
+    expect(reasonFor(load, costing(1))).toBe('jobs');
+    expect(reasonFor({ ...load, keyJobs: 0, keyCostMs: 0 }, costing(1))).toBeUndefined();
+  });
+
+  it('refuses at once what would come after its own deadline, even on an idle engine', () => {
+    expect(reasonFor({}, costing(150, 200))).toBeUndefined();
+    expect(reasonFor({}, costing(190, 200))).toBe('late');
+    expect(reasonFor({ workerBusyMs: [60, 60] }, costing(150, 200))).toBe('late');
+  });
+
+  it('counts the workers that would share it', () => {
+    expect(reasonFor({}, { costMs: 300, durationMs: 150, deadlineMs: 200 })).toBeUndefined();
   });
 
   it('never says to come back at once', () => {
-    expect(findRefusal({ ...idle, jobs: 10, costMs: 1 }, 1, limits)?.retryAfterMs).toBe(100);
+    expect(findRefusal({ ...idle, jobs: 10, costMs: 1 }, costing(1), limits)?.retryAfterMs).toBe(100);
+  });
+
+  it('counts on the measured rate for the time until all is done', () => {
+    expect(expectedDrainMs({ costMs: 900, workerBusyMs: [60, 40], drainRate: 0.5 })).toBe(1000);
   });
 });

@@ -1,60 +1,65 @@
 import { describe, expect, it } from 'vitest';
-import { CostModel, type WorkSize } from './cost-model.ts';
+import { addWork, CostModel } from './cost-model.ts';
 
-const size = (stateCharacters: number, questionCharacters: number): WorkSize => ({
-  stateCharacters,
-  questionCharacters,
-});
+const times = (count: number, action: () => void): void => {
+  for (let i = 0; i < count; i++) action();
+};
 
 describe('cost model', () => {
-  it('knows before any measurement that longer is dearer', () => {
-    const model = new CostModel(256);
-    const costs = [size(100, 100), size(1000, 100), size(1000, 1000), size(30_000, 1000)].map((each) =>
-      model.estimateMs(each),
-    );
-    expect(costs).toEqual([...costs].sort((a, b) => a - b));
+  it('goes by the formulas before anything was measured', () => {
+    expect(new CostModel().estimateMs({ task: 1, encode: 20 })).toBe(21);
   });
 
-  it('counts a long state once, in windows, and again for every question token', () => {
-    const model = new CostModel(256);
-    const stateOnly = model.estimateMs(size(20_000, 0)) / model.estimateMs(size(10_000, 0));
-    expect(stateOnly).toBeCloseTo(2, 1);
-    const perQuestion = (state: number) => model.estimateMs(size(state, 2000)) - model.estimateMs(size(state, 0));
-    expect(perQuestion(20_000)).toBeGreaterThan(1.8 * perQuestion(10_000));
+  it('takes its scale from the cases of the load', () => {
+    const model = new CostModel();
+    model.calibrate([{ work: { encode: 20, answer: 5 }, wallMs: 50 }]);
+    expect(model.estimateMs({ encode: 20, answer: 5 })).toBeCloseTo(50, 0);
   });
 
-  it('takes the scale from its first measurement', () => {
-    const model = new CostModel(256);
-    model.observe({ ...size(1000, 200), inputTokens: 240, wallMs: 60 });
-    expect(model.estimateMs(size(1000, 200))).toBeCloseTo(60, 6);
+  it('tells kinds apart by cases that mix them differently', () => {
+    const model = new CostModel();
+    model.calibrate([
+      { work: { encode: 20, answer: 5 }, wallMs: 2 * 20 + 0.5 * 5 },
+      { work: { encode: 5, answer: 40 }, wallMs: 2 * 5 + 0.5 * 40 },
+      { work: { encode: 30, answer: 30 }, wallMs: 2 * 30 + 0.5 * 30 },
+    ]);
+    const [encodeMs, answerMs] = [model.estimateMs({ encode: 10 }), model.estimateMs({ answer: 10 })];
+    expect(Math.abs(encodeMs - 20)).toBeLessThan(2);
+    expect(Math.abs(answerMs - 5)).toBeLessThan(1);
   });
 
   it('follows a host that gets slower', () => {
-    const model = new CostModel(256);
-    const work = { ...size(1000, 200), inputTokens: 240 };
-    model.observe({ ...work, wallMs: 60 });
-    for (let i = 0; i < 60; i++) model.observe({ ...work, wallMs: 120 });
-    expect(model.estimateMs(work)).toBeGreaterThan(115);
+    const model = new CostModel();
+    const work = { encode: 30, answer: 10 };
+    model.calibrate([{ work, wallMs: 40 }]);
+    times(60, () => model.observe({ work, wallMs: 80 }));
+    expect(model.estimateMs(work)).toBeGreaterThan(75);
   });
 
-  it('is not led astray by a short task that met a hiccup', () => {
-    const model = new CostModel(256);
-    const work = { ...size(1000, 200), inputTokens: 240 };
-    for (let i = 0; i < 20; i++) model.observe({ ...work, wallMs: 60 });
-    model.observe({ ...size(10, 10), inputTokens: 4, wallMs: 60 });
-    expect(model.estimateMs(work)).toBeLessThan(70);
+  it('is not led astray by one run that met something else', () => {
+    const model = new CostModel();
+    const work = { encode: 30 };
+    times(20, () => model.observe({ work, wallMs: 30 }));
+    model.observe({ work: { encode: 2 }, wallMs: 500 });
+    expect(model.estimateMs(work)).toBeLessThan(33);
+    model.observe({ work, wallMs: 3000 });
+    expect(model.estimateMs(work)).toBeLessThan(40);
   });
 
-  it('learns how many tokens a text has', () => {
-    const model = new CostModel(256);
-    const before = model.estimateMs(size(4000, 0));
-    model.observe({ ...size(1000, 0), inputTokens: 1000, wallMs: 71.2 });
-    expect(model.estimateMs(size(4000, 0))).toBeGreaterThan(2 * before);
+  it('leaves alone the kinds that a task has not', () => {
+    const model = new CostModel();
+    times(50, () => model.observe({ work: { embed: 10 }, wallMs: 100 }));
+    expect(model.estimateMs({ encode: 10 })).toBe(10);
   });
 
-  it('survives a call without any text', () => {
-    const model = new CostModel(256);
-    model.observe({ ...size(0, 0), inputTokens: 0, wallMs: 1 });
-    expect(model.estimateMs(size(0, 0))).toBeGreaterThan(0);
+  it('learns nothing from work that costs nothing', () => {
+    const model = new CostModel();
+    model.observe({ work: {}, wallMs: 5 });
+    model.observe({ work: { encode: 0 }, wallMs: 5 });
+    expect(model.estimateMs({ encode: 10 })).toBe(10);
+  });
+
+  it('adds works up by kind', () => {
+    expect(addWork([{ task: 1 }, { task: 2, encode: 3 }, {}])).toEqual({ task: 3, encode: 3 });
   });
 });

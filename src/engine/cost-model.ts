@@ -3,9 +3,10 @@
 
 /**
  * What a task is made of: `task`: what every task takes; `encode`: runs over windows of a document; `join`: keys and values
- * put side by side; `answer`: questions beside a document; `text`: what every embedded text takes, and `embed`: its run.
+ * put side by side; `answer`: the tokens of questions, and `attend`: their attention to the document; `text`: what every
+ * embedded text takes, and `embed`: its run.
  */
-export type WorkKind = 'task' | 'encode' | 'join' | 'answer' | 'text' | 'embed';
+export type WorkKind = 'task' | 'encode' | 'join' | 'answer' | 'attend' | 'text' | 'embed';
 
 /** Milliseconds by the formulas of work-size.ts; kinds that do not occur are left out. */
 export type Work = Readonly<Partial<Record<WorkKind, number>>>;

@@ -3,10 +3,11 @@
 
 import { toAnswer } from '../domain/answer.ts';
 import type { SplitEncoderManifest } from '../runtime/manifest.ts';
-import type { AnswerTask, DecideTask, EncodeReply, EncodeTask, TimedCase } from '../runtime/messages.ts';
+import type { DecideTask, EncodeReply, TimedCase } from '../runtime/messages.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
-import type { CallPart, Gate, PartResult, Routing } from './call.ts';
+import type { Gate, PartResult, Routing } from './call.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
+import { DecisionParts } from './decision-parts.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
 import type { Candidate, Dispatcher } from './dispatcher.ts';
 import type { Caller, DecideJob, DecideResult, StateCacheCounts } from './engine.ts';
@@ -105,6 +106,7 @@ export class Decider {
       keptPart: document === undefined ? 0 : (this.directory.find(document)?.part ?? 0),
       encodeMs: this.cost.encodeMs(size),
       answersMs: this.cost.answersMs(size),
+      rejoinMs: this.directory.canKeep(size.stateTokens * this.bytesPerToken) ? 0 : this.cost.joinMs(size),
     };
     const plan = planDecision(inputs);
     const costMs = this.cost.wholeMs(size, size.stateTokens * inputs.keptPart);
@@ -144,25 +146,21 @@ export class Decider {
     prepared: Prepared & { readonly plan: DecisionPlan },
     caller: Caller,
   ): Promise<Outcome> {
-    const { size, document, plan, candidate } = prepared;
+    const { size, document, candidate } = prepared;
     const hold: MemoryHold = { bytes: size.stateTokens * this.bytesPerToken, submittedMs: this.dispatcher.nowMs };
     const used: SharedArrayBuffer[] = [];
-    const answering = this.answerParts(job, prepared);
-    const { first, later, queueMs } = await this.dispatcher.submit(this.encodeParts(job, prepared), {
+    const parts = this.partsOf(job, prepared);
+    const open = (encoded: readonly PartResult<EncodeReply>[]) => {
+      used.push(...encoded.map(({ reply }) => reply.share.memory));
+      return parts.answerParts(encoded);
+    };
+    const { first, later, queueMs } = await this.dispatcher.submit(parts.encodeParts(), {
       ...caller,
       ...candidate,
       gate: this.gateOf(hold, used),
-      later: {
-        costMs: answering.costMs,
-        open: (encoded) => {
-          used.push(...encoded.map(({ reply }) => reply.share.memory));
-          return answering.open(encoded);
-        },
-      },
+      later: { costMs: parts.answersCostMs(), open },
     });
-    const answered = later.map((result, group) => {
-      return { ...result, places: plan.groups[group] ?? [], joined: answering.joined.has(group) };
-    });
+    const answered = parts.toGroups(later);
     this.cost.observeParts(size, first, answered);
     const stateTokens = sum(first.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
     for (const worker of new Set(later.map((result) => result.worker))) this.remember(worker, document, stateTokens);
@@ -183,67 +181,21 @@ export class Decider {
     };
   }
 
-  private encodeParts(
+  private partsOf(
     job: DecideJob,
     { size, document, inputs, plan }: Prepared & { readonly plan: DecisionPlan },
-  ): CallPart<EncodeTask>[] {
-    const { shares } = plan;
-    const kept = document === undefined ? undefined : this.directory.find(document);
+  ): DecisionParts {
     const windows = Math.ceil(size.stateTokens / this.cost.windowTokens);
-    const memoryBytes = Math.ceil(windows / shares) * this.cost.windowTokens * this.bytesPerToken;
-    const copyMs = this.cost.taskMs() + this.cost.joinMs(size) / shares;
-    return Array.from({ length: shares }, (_, share) => {
-      const isKept = kept !== undefined && (share + 1) / shares <= kept.part;
-      const shareMs = inputs.encodeMs / shares;
-      const task = (): EncodeTask => {
-        // One of them counts the questions for all.
-        const counted = share === 0 ? job.questions : [];
-        const memory = this.memories.take(memoryBytes);
-        return { kind: 'encode', modelId: job.modelId, state: job.state, questions: counted, share, shares, memory };
-      };
-      const routing = isKept ? homeOf(kept.worker, shareMs) : undefined;
-      return { task, costMs: copyMs + (isKept ? 0 : shareMs), routing };
+    const memoryBytes = Math.ceil(windows / plan.shares) * this.cost.windowTokens * this.bytesPerToken;
+    return new DecisionParts({
+      job,
+      plan,
+      costs: { ...inputs, joinMs: this.cost.joinMs(size), taskMs: this.cost.taskMs() },
+      workers: this.dispatcher.workers,
+      staysJoined: inputs.rejoinMs === 0,
+      kept: document === undefined ? undefined : this.directory.find(document),
+      takeMemory: () => this.memories.take(memoryBytes),
     });
-  }
-
-  private answerParts(
-    job: DecideJob,
-    { size, document, inputs, plan }: Prepared & { readonly plan: DecisionPlan },
-  ): {
-    costMs: number;
-    /** Groups that put the document together on their worker. */
-    joined: Set<number>;
-    open: (encoded: readonly PartResult<EncodeReply>[]) => CallPart<AnswerTask>[];
-  } {
-    const joined = new Set<number>();
-    const joinMs = this.cost.joinMs(size);
-    const joiners = plan.isAnsweredByOne ? 1 : Math.min(plan.groups.length, this.dispatcher.workers);
-    const joinedOn = new Set<number>();
-    const costMs = sum(inputs.answersMs) + joinMs * joiners + this.cost.taskMs() * plan.groups.length;
-    const open = (encoded: readonly PartResult<EncodeReply>[]) => {
-      const shares = encoded.map(({ reply }) => reply.share);
-      return plan.groups.map((places, group): CallPart<AnswerTask> => {
-        const questions = places.flatMap((place) => job.questions[place] ?? []);
-        const routing: Routing = {
-          mayWait: plan.isAnsweredByOne,
-          savedMs: (worker) => {
-            const isThere = joinedOn.has(worker);
-            if (plan.isAnsweredByOne) return isThere ? Infinity : 0;
-            const isKept = document !== undefined && this.directory.partOn(worker, document) === 1;
-            return isThere || isKept ? joinMs : 0;
-          },
-          begin: (worker) => {
-            if (joinedOn.has(worker)) return;
-            joinedOn.add(worker);
-            joined.add(group);
-          },
-        };
-        const groupMs = sum(places.map((place) => inputs.answersMs[place] ?? 0));
-        const partMs = this.cost.taskMs() + groupMs + (group < joiners ? joinMs : 0);
-        return { task: () => ({ kind: 'answer', modelId: job.modelId, questions, shares }), costMs: partMs, routing };
-      });
-    };
-    return { costMs, joined, open };
   }
 
   /** Room for keys and values that workers share; what was used is free again when none of the call's parts runs. */
@@ -269,10 +221,6 @@ export class Decider {
   private remember(worker: number, document: DocumentHashes | undefined, stateTokens: number): void {
     if (document !== undefined) this.directory.put(worker, document, stateTokens * this.bytesPerToken);
   }
-}
-
-function homeOf(home: number, savedMs: number): Routing {
-  return { mayWait: true, savedMs: (worker) => (worker === home ? savedMs : 0), begin: () => undefined };
 }
 
 function sum(values: readonly number[]): number {

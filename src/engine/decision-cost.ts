@@ -2,10 +2,11 @@
 // workers.
 
 import type { Question } from '../domain/question.ts';
-import type { AnswerReply, DecideReply, EncodeReply, TimedCase } from '../runtime/messages.ts';
+import type { DecideReply, EncodeReply, TimedCase } from '../runtime/messages.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { PartResult } from './call.ts';
 import { addWork, CostModel, type Work } from './cost-model.ts';
+import type { AnsweredGroup } from './decision-parts.ts';
 import type { DecideJob } from './engine.ts';
 import { countLetters, TokenRatio } from './token-ratio.ts';
 import {
@@ -97,7 +98,7 @@ export class DecisionCost {
   observeParts(
     size: DecisionSize,
     encoded: readonly PartResult<EncodeReply>[],
-    answered: readonly (PartResult<AnswerReply> & { readonly places: readonly number[]; readonly joined: boolean })[],
+    answered: readonly AnsweredGroup[],
   ): void {
     let stateTokens = 0;
     for (const { reply, wallMs } of encoded) {
@@ -107,9 +108,9 @@ export class DecisionCost {
       this.costs.observe({ work: addWork([TASK_WORK, work, joinWork(tokens)]), wallMs });
     }
     const questions = this.observeTokens(size, stateTokens, encoded[0]?.reply.inputTokens ?? 0);
-    for (const { wallMs, places, joined } of answered) {
+    for (const { wallMs, places, hasJoined } of answered) {
       const works = places.map((place) => answerWork(questions[place] ?? NOTHING, stateTokens));
-      const joins = joined ? [joinWork(stateTokens)] : [];
+      const joins = hasJoined ? [joinWork(stateTokens)] : [];
       this.costs.observe({ work: addWork([TASK_WORK, ...joins, ...works]), wallMs });
     }
   }

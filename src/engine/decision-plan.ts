@@ -15,6 +15,8 @@ export interface PlanInputs {
   readonly encodeMs: number;
   /** `[questions]`: estimated time of answering each. At least one. */
   readonly answersMs: readonly number[];
+  /** What each answering part pays to put the document together; 0 where workers keep it from part to part. */
+  readonly rejoinMs: number;
 }
 
 export interface DecisionPlan {
@@ -53,9 +55,9 @@ export function planDecision(inputs: PlanInputs): DecisionPlan | undefined {
   const isShared = helpers > 1 && keptPart === 0;
   if (costMs <= (isShared ? LEAST_SHARED_MS : WHOLE_MS)) return undefined;
   const shares = keptPart === 1 ? 1 : countShares({ windows, windowMs: encodeMs / windows, helpers });
-  const groups = groupQuestions(answersMs, countGroups(answersMs, helpers));
-  if (shares === 1 && groups.length === 1) return undefined;
-  return { shares, groups, isAnsweredByOne: stateTokens > MOST_TOKENS_FOR_ALL };
+  const isAnsweredByOne = stateTokens > MOST_TOKENS_FOR_ALL;
+  const groups = groupQuestions(answersMs, countGroups(inputs, isAnsweredByOne ? 1 : helpers));
+  return shares === 1 && groups.length === 1 ? undefined : { shares, groups, isAnsweredByOne };
 }
 
 /** As many windows together as a slice holds; as many shares for each helper as for every other. */
@@ -65,8 +67,10 @@ function countShares(of: { readonly windows: number; readonly windowMs: number; 
   return of.helpers === 1 ? Math.ceil(of.windows / together) : Math.min(of.windows, rounds * of.helpers);
 }
 
-function countGroups(answersMs: readonly number[], helpers: number): number {
-  const wanted = Math.ceil(sum(answersMs) / (helpers > 1 ? LAST_PART_MS : SLICE_MS));
+/** Where each part puts the document together again, parts are longer: a quarter of their time may go into that. */
+function countGroups({ answersMs, rejoinMs }: PlanInputs, helpers: number): number {
+  const partMs = Math.max(helpers > 1 ? LAST_PART_MS : SLICE_MS, 3 * rejoinMs);
+  const wanted = Math.ceil(sum(answersMs) / partMs);
   return Math.min(answersMs.length, Math.max(helpers, wanted));
 }
 

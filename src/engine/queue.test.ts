@@ -1,95 +1,184 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FairQueue, type QueueClass, type QueueEntry } from './queue.ts';
+import { AGEING, EMBEDDING_PATIENCE_MS, FairQueue, type QueueClass, type QueueEntry } from './queue.ts';
 
 interface Named extends QueueEntry {
   readonly name: string;
 }
 
-function entry(name: string, keyId: string, costs: number[], queueClass: QueueClass = 'decision'): Named {
-  return { name, keyId, partCostsMs: costs, queueClass };
+interface Described extends Partial<Omit<Named, 'name'>> {
+  readonly costs: readonly number[];
+  readonly laterMs?: number;
 }
 
-function takeAll(queue: FairQueue<Named>): string[] {
-  const taken: string[] = [];
-  for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(`${next.entry.name}${next.part}`);
-  return taken;
+function entry(name: string, changes: Partial<Named> = {}): Named {
+  return { name, keyId: 'key', queueClass: 'decision', submittedMs: 0, latestStartMs: undefined, ...changes };
 }
 
-function queueOf(...entries: Named[]): FairQueue<Named> {
+function queueOf(entries: Readonly<Record<string, Described>>): FairQueue<Named> {
   const queue = new FairQueue<Named>();
-  for (const each of entries) queue.push(each);
+  for (const [name, { costs, laterMs = 0, ...changes }] of Object.entries(entries)) {
+    queue.push(entry(name, changes), { partsMs: costs, laterMs });
+  }
   return queue;
 }
 
+function takeAll(queue: FairQueue<Named>, nowMs = 0): string {
+  const taken: string[] = [];
+  for (let next = queue.take(nowMs); next !== undefined; next = queue.take(nowMs)) {
+    taken.push(`${next.entry.name}${next.part}`);
+  }
+  return taken.join(' ');
+}
+
 describe('queue', () => {
-  it('gives a key its calls in the order they came', () => {
-    expect(takeAll(queueOf(entry('a', 'k', [9]), entry('b', 'k', [1]), entry('c', 'k', [5])))).toEqual([
-      'a0',
-      'b0',
-      'c0',
-    ]);
+  it('serves a key what is soonest done first', () => {
+    expect(takeAll(queueOf({ a: { costs: [9] }, b: { costs: [1] }, c: { costs: [5] } }))).toBe('b0 c0 a0');
+  });
+
+  it('serves equal calls in the order they came', () => {
+    const entries = { a: { costs: [5], submittedMs: 0 }, b: { costs: [5], submittedMs: 1 } };
+    expect(takeAll(queueOf(entries), 2)).toBe('a0 b0');
+  });
+
+  it('goes on with the decision of which least remains', () => {
+    const queue = queueOf({ first: { costs: [40, 40, 40] }, second: { costs: [40, 40, 41] } });
+    expect(takeAll(queue)).toBe('first0 first1 first2 second0 second1 second2');
+  });
+
+  it('lets a call be overtaken by fresh short ones for four times its own length, no longer', () => {
+    const overtakes = (waitedMs: number) => {
+      const queue = queueOf({ long: { costs: [800] }, short: { costs: [10], submittedMs: waitedMs } });
+      return queue.take(waitedMs)?.entry.name;
+    };
+    expect(overtakes(790 / AGEING - 1)).toBe('short');
+    expect(overtakes(790 / AGEING + 1)).toBe('long');
+  });
+
+  it('serves a call whose last moment has come before all others of its key, the most urgent first', () => {
+    const queue = queueOf({
+      short: { costs: [1] },
+      urgent: { costs: [50], latestStartMs: 90 },
+      later: { costs: [2], latestStartMs: 200 },
+      most: { costs: [60], latestStartMs: 80 },
+    });
+    expect(takeAll(queue, 100)).toBe('most0 urgent0 short0 later0');
   });
 
   it('lets keys take turns, by the time they cost', () => {
-    const heavy = ['a', 'b', 'c'].map((name) => entry(name, 'heavy', [10]));
-    const light = ['x', 'y', 'z'].map((name) => entry(name, 'light', [5]));
-    expect(takeAll(queueOf(...heavy, ...light))).toEqual(['a0', 'x0', 'y0', 'b0', 'z0', 'c0']);
+    const lane = (keyId: string, costs: number[]) => ({ keyId, costs });
+    const queue = queueOf({
+      a: lane('heavy', [10]),
+      b: lane('heavy', [10]),
+      x: lane('light', [5]),
+      y: lane('light', [5]),
+      z: lane('light', [5]),
+    });
+    expect(takeAll(queue)).toBe('a0 x0 y0 b0 z0');
   });
 
   it('gives a key that comes late its turn, but nothing for the time it was away', () => {
-    const queue = queueOf(entry('a', 'early', [10]), entry('b', 'early', [10]), entry('c', 'early', [10]));
-    expect([queue.take(), queue.take()].map((part) => part?.entry.name)).toEqual(['a', 'b']);
-    for (const name of ['x', 'y', 'z']) queue.push(entry(name, 'late', [10]));
-    expect(takeAll(queue)).toEqual(['x0', 'c0', 'y0', 'z0']);
+    const queue = queueOf(Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { keyId: 'early', costs: [10] }])));
+    expect([queue.take(0), queue.take(0)].map((part) => part?.entry.name)).toEqual(['a', 'b']);
+    for (const name of ['x', 'y', 'z']) queue.push(entry(name, { keyId: 'late' }), { partsMs: [10], laterMs: 0 });
+    expect(takeAll(queue)).toBe('x0 c0 y0 z0');
   });
 
-  it('puts decisions before embeddings', () => {
-    const queue = queueOf(entry('e', 'k', [1, 1], 'embedding'), entry('d', 'other', [100]));
-    expect(queue.take()?.entry.name).toBe('d');
-    expect(queue.take()?.entry.name).toBe('e');
-    queue.push(entry('d2', 'other', [100]));
-    expect(takeAll(queue)).toEqual(['d20', 'e1']);
+  it('serves counting before decisions and decisions before embeddings', () => {
+    const queue = queueOf({
+      e: { queueClass: 'embedding', costs: [1, 1] },
+      d: { keyId: 'other', costs: [100] },
+      c: { keyId: 'third', queueClass: 'counting', costs: [200] },
+    });
+    expect(takeAll(queue)).toBe('c0 d0 e0 e1');
   });
 
-  it('hands a large call out part by part, between the calls of others', () => {
-    const queue = queueOf(entry('big', 'a', [10, 10, 10], 'embedding'), entry('small', 'b', [1], 'embedding'));
-    expect(takeAll(queue)).toEqual(['big0', 'small0', 'big1', 'big2']);
+  it('lets an embedding that has waited long compete with decisions', () => {
+    const taken = (waitedMs: number) => {
+      const queue = queueOf({
+        e: { queueClass: 'embedding', costs: [20] },
+        d: { costs: [20], submittedMs: waitedMs },
+      });
+      return queue.take(waitedMs)?.entry.name;
+    };
+    expect(taken(EMBEDDING_PATIENCE_MS - 1)).toBe('d');
+    expect(taken(EMBEDDING_PATIENCE_MS)).toBe('e');
+  });
+
+  it('passes over what may not run now', () => {
+    const queue = queueOf({ a: { costs: [1] }, b: { costs: [2] } });
+    expect(queue.take(0, ({ name }) => name !== 'a')?.entry.name).toBe('b');
+    expect(queue.take(0, () => false)).toBeUndefined();
+    expect(takeAll(queue)).toBe('a0');
+  });
+
+  it('keeps the place of a call whose later parts are still to come, and its age', () => {
+    const queue = queueOf({ big: { costs: [10], laterMs: 60 }, other: { costs: [65], submittedMs: 1 } });
+    expect([queue.jobCount(), queue.waitingCostMs()]).toEqual([2, 135]);
+    const first = queue.take(2);
+    expect(first?.entry.name).toBe('other');
+    const big = queue.take(2)?.entry;
+    expect([queue.take(2), queue.jobCount(), queue.isEmpty, queue.waitingCostMs()]).toEqual([undefined, 0, false, 60]);
+    queue.push(entry('short', { submittedMs: 2 }), { partsMs: [5], laterMs: 0 });
+    if (big !== undefined) queue.extend(big, [30, 30]);
+    expect(takeAll(queue, 2)).toBe('short0 big0 big1');
+    expect(queue.isEmpty).toBe(true);
   });
 
   it('forgets a removed call with all parts that still wait', () => {
-    const [gone, stays] = [entry('gone', 'a', [10, 10]), entry('stays', 'b', [1])];
-    const queue = queueOf(gone, stays);
-    expect(queue.take()?.entry).toBe(gone);
-    expect(queue.remove(gone)).toBe(true);
-    expect(queue.remove(gone)).toBe(false);
+    const queue = queueOf({ gone: { costs: [10, 10] }, stays: { keyId: 'b', costs: [1] } });
+    const gone = queue.take(0)?.entry;
+    expect(gone?.name).toBe('gone');
+    if (gone !== undefined) expect([queue.remove(gone), queue.remove(gone)]).toEqual([true, false]);
     expect(queue.waitingCostMs()).toBe(1);
-    expect(takeAll(queue)).toEqual(['stays0']);
-    expect(queue.jobCount()).toBe(0);
+    expect(takeAll(queue)).toBe('stays0');
+    expect(queue.isEmpty).toBe(true);
+  });
+});
+
+describe('work ahead of a new call', () => {
+  const heavy = Object.fromEntries(
+    Array.from({ length: 10 }, (_, i) => [`${i}`, { keyId: 'heavy', costs: [100] as number[] }]),
+  );
+
+  it('is little for a light key and all of its own for a heavy one', () => {
+    const queue = queueOf(heavy);
+    expect(queue.workAhead(entry('x', { keyId: 'light' }), 10, 0)).toEqual({ ownMs: [], othersMs: 10 });
+    expect(queue.workAhead(entry('x', { keyId: 'heavy' }), 100, 0).ownMs).toEqual(new Array(10).fill(100));
   });
 
-  it('tells a light key that it is soon served, and a heavy one that it is not', () => {
-    const queue = queueOf(...Array.from({ length: 10 }, (_, i) => entry(`${i}`, 'heavy', [100])));
-    expect(queue.costAheadMs(entry('x', 'light', [10]))).toBe(10);
-    expect(queue.costAheadMs(entry('x', 'heavy', [10]))).toBe(1000);
-    expect(queue.costAheadMs(entry('x', 'light', [10], 'embedding'))).toBe(1000);
+  it('is nothing that is longer than itself, unless that has waited or has a time to keep', () => {
+    const queue = queueOf(heavy);
+    const short = entry('x', { keyId: 'heavy', submittedMs: 10, latestStartMs: 300 });
+    expect(queue.workAhead(short, 10, 10).ownMs).toEqual([]);
+    queue.push(entry('timed', { keyId: 'heavy', latestStartMs: 200 }), { partsMs: [70], laterMs: 0 });
+    expect(queue.workAhead(short, 10, 10).ownMs).toEqual([70]);
+    const later = { ...short, submittedMs: 2000, latestStartMs: 2300 };
+    expect(queue.workAhead(later, 10, 2000).ownMs).toHaveLength(11);
   });
 
-  it('hands everything out once and keeps its sums, whatever comes', () => {
+  it('is every decision for an embedding', () => {
+    const embedding = entry('x', { keyId: 'light', queueClass: 'embedding' });
+    expect(queueOf(heavy).workAhead(embedding, 10, 0)).toEqual({ ownMs: [], othersMs: 1000 });
+  });
+});
+
+describe('queue, whatever comes', () => {
+  it('hands everything out once and keeps its sums', () => {
     const arbitraryEntry = fc.record({
-      name: fc.string(),
       keyId: fc.constantFrom('a', 'b', 'c'),
-      queueClass: fc.constantFrom<QueueClass>('decision', 'embedding'),
-      partCostsMs: fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 4 }),
+      queueClass: fc.constantFrom<QueueClass>('decision', 'embedding', 'counting'),
+      costs: fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 4 }),
     });
     fc.assert(
-      fc.property(fc.array(arbitraryEntry), (entries) => {
-        const queue = queueOf(...entries);
-        const total = entries.flatMap((each) => each.partCostsMs).reduce((a, b) => a + b, 0);
-        expect(queue.waitingCostMs()).toBe(total);
+      fc.property(fc.array(arbitraryEntry), fc.nat(5000), (entries, nowMs) => {
+        const queue = queueOf(Object.fromEntries(entries.map((each, place) => [`${place}-`, each])));
+        const costs = entries.flatMap((each) => each.costs);
+        expect(queue.waitingCostMs()).toBe(costs.reduce((a, b) => a + b, 0));
         expect(queue.jobCount()).toBe(entries.length);
-        expect(takeAll(queue)).toHaveLength(entries.flatMap((each) => each.partCostsMs).length);
-        expect([queue.jobCount(), queue.waitingCostMs()]).toEqual([0, 0]);
+        const taken = takeAll(queue, nowMs).split(' ').filter(Boolean);
+        expect([taken.length, new Set(taken).size]).toEqual([costs.length, costs.length]);
+        expect([queue.isEmpty, queue.waitingCostMs()]).toEqual([true, 0]);
       }),
     );
   });
@@ -98,15 +187,16 @@ describe('queue', () => {
     const costs = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 5, maxLength: 20 });
     fc.assert(
       fc.property(costs, costs, (left, right) => {
-        const queue = queueOf(
-          ...left.map((cost, i) => entry(`l${i}`, 'left', [cost])),
-          ...right.map((cost, i) => entry(`r${i}`, 'right', [cost])),
-        );
+        const both = { left, right };
+        const queue = new FairQueue<Named>();
+        for (const keyId of ['left', 'right'] as const) {
+          for (const cost of both[keyId]) queue.push(entry(`${cost}`, { keyId }), { partsMs: [cost], laterMs: 0 });
+        }
         const given = { left: 0, right: 0 };
         while (queue.jobCount('left') > 0 && queue.jobCount('right') > 0) {
-          const taken = queue.take()?.entry;
-          if (taken?.keyId === 'left') given.left += taken.partCostsMs[0] ?? 0;
-          else given.right += taken?.partCostsMs[0] ?? 0;
+          const taken = queue.take(0)?.entry;
+          if (taken?.keyId === 'left') given.left += Number(taken.name);
+          else given.right += Number(taken?.name);
           expect(Math.abs(given.left - given.right)).toBeLessThanOrEqual(20);
         }
       }),

@@ -150,8 +150,11 @@ export class FairQueue<Entry extends QueueEntry> {
     const rank = rankOf(entry, nowMs);
     const score = scoreOf(entry, costMs, nowMs);
     const own = (this.lanes.get(entry.keyId)?.waiting ?? [])
-      .map((waiting) => ({ ...placeOf(waiting, nowMs), remainingMs: waiting.remainingMs }))
-      .filter((other) => other.rank < rank || (other.rank === rank && other.score <= score))
+      .map((waiting) => ({ ...placeOf(waiting, nowMs), ...waiting }))
+      .filter((other) => {
+        if (other.rank !== rank) return other.rank < rank;
+        return other.score <= score || isDueBefore(other.entry, entry);
+      })
       .sort((a, b) => a.rank - b.rank || a.score - b.score);
     const ownMs = own.map(({ remainingMs }) => remainingMs);
     const shareMs = sum(own.map((other) => (other.rank === rank ? other.remainingMs : 0))) + costMs;
@@ -204,6 +207,11 @@ function placeOf<Entry extends QueueEntry>({ entry, remainingMs }: Waiting<Entry
 function rankOf({ queueClass, submittedMs }: QueueEntry, nowMs: number): number {
   const isPatient = queueClass !== 'embedding' || nowMs - submittedMs < EMBEDDING_PATIENCE_MS;
   return isPatient ? RANKS[queueClass] : RANKS.decision;
+}
+
+/** Sooner or later it goes first: before the other's last moment comes its own. */
+function isDueBefore({ latestStartMs }: QueueEntry, other: QueueEntry): boolean {
+  return latestStartMs !== undefined && other.latestStartMs !== undefined && latestStartMs <= other.latestStartMs;
 }
 
 /** Lower goes first. */

@@ -82,6 +82,11 @@ export class StateDirectory {
     this.workers = Array.from({ length: workers }, () => new WorkerDocuments());
   }
 
+  /** Whether a document of this size is kept at all. */
+  canKeep(bytes: number): boolean {
+    return bytes <= this.cacheBytes;
+  }
+
   /** @returns undefined when no worker keeps anything */
   hash(modelId: string, text: string): DocumentHashes | undefined {
     return this.cacheBytes === 0 ? undefined : hashDocument(modelId, text);

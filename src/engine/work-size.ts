@@ -40,7 +40,8 @@ export function joinWork(tokens: number): Work {
 /** One question beside a document. @param stateTokens specials included */
 export function answerWork({ tokens, options }: QuestionSize, stateTokens: number): Work {
   const branchTokens = tokens + SPECIAL_TOKENS + options;
-  return { answer: MS_PER_QUESTION + branchTokens * (MS_PER_TOKEN + MS_PER_TOKEN_AND_KEY * stateTokens) };
+  const attend = branchTokens * MS_PER_TOKEN_AND_KEY * stateTokens;
+  return { answer: MS_PER_QUESTION + branchTokens * MS_PER_TOKEN, attend };
 }
 
 /** One embedded text. @param tokens specials included */

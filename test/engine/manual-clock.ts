@@ -28,6 +28,11 @@ export class ManualClock implements Clock {
     return this.timers.length;
   }
 
+  /** When the next timer falls due; undefined when none is set. */
+  get nextTimerMs(): number | undefined {
+    return this.timers.length === 0 ? undefined : Math.min(...this.timers.map(({ atMs }) => atMs));
+  }
+
   /** Moves on and fires what falls due, in order. */
   advance(byMs: number): void {
     const untilMs = this.timeMs + byMs;

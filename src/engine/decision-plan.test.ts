@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type DecisionPlan, durationMs, groupQuestions, type PlanInputs, planDecision } from './decision-plan.ts';
+
+const large: PlanInputs = {
+  idleWorkers: 2,
+  queuedJobs: 0,
+  stateTokens: 1000,
+  windowTokens: 256,
+  keptPart: 0,
+  encodeMs: 120,
+  answersMs: [12, 12, 12, 12],
+  rejoinMs: 0,
+};
+
+function shapeOf(plan: DecisionPlan | undefined) {
+  return plan === undefined ? 'whole' : [plan.shares, plan.groups.length];
+}
+
+describe('plan of a decision', () => {
+  it('gives idle workers as many windows each, and small parts at the end', () => {
+    expect(shapeOf(planDecision(large))).toEqual([4, 4]);
+    expect(shapeOf(planDecision({ ...large, encodeMs: 40 }))).toEqual([2, 4]);
+    expect(shapeOf(planDecision({ ...large, answersMs: [12] }))).toEqual([4, 1]);
+  });
+
+  it('cuts a dear decision for the sake of others too', () => {
+    expect(shapeOf(planDecision({ ...large, idleWorkers: 0, queuedJobs: 3 }))).toEqual([4, 2]);
+    expect(shapeOf(planDecision({ ...large, idleWorkers: 1, answersMs: [40, 40, 40] }))).toEqual([4, 3]);
+  });
+
+  it('leaves a short one whole, and one that nobody could share unless it is dear', () => {
+    expect(shapeOf(planDecision({ ...large, encodeMs: 20, answersMs: [10] }))).toBe('whole');
+    const middling = { ...large, stateTokens: 500, encodeMs: 58, answersMs: [9] };
+    expect(shapeOf(planDecision(middling))).toEqual([2, 1]);
+    expect(shapeOf(planDecision({ ...middling, queuedJobs: 1 }))).toBe('whole');
+    expect(shapeOf(planDecision({ ...large, stateTokens: 200, encodeMs: 22, answersMs: [200] }))).toBe('whole');
+  });
+
+  it('leaves a kept document where it is, unless its answers alone are dear', () => {
+    expect(shapeOf(planDecision({ ...large, keptPart: 1 }))).toBe('whole');
+    expect(shapeOf(planDecision({ ...large, keptPart: 1, answersMs: [60, 60] }))).toEqual([1, 2]);
+  });
+
+  it('has one worker answer beside a giant document', () => {
+    expect(planDecision(large)?.isAnsweredByOne).toBe(false);
+    expect(planDecision({ ...large, stateTokens: 8000, encodeMs: 900 })?.isAnsweredByOne).toBe(true);
+  });
+
+  it('makes longer answering parts where each must put the document together', () => {
+    const busy = { ...large, idleWorkers: 0, answersMs: new Array<number>(8).fill(30) };
+    expect(shapeOf(planDecision(busy))).toEqual([4, 6]);
+    expect(shapeOf(planDecision({ ...busy, rejoinMs: 30 }))).toEqual([4, 3]);
+  });
+
+  it('knows how long a decision takes when nothing comes between', () => {
+    const duration = (inputs: PlanInputs) => durationMs(planDecision(inputs), inputs);
+    expect(duration(large)).toBe(60 + 24);
+    expect(duration({ ...large, queuedJobs: 1 })).toBe(168);
+    expect(duration({ ...large, keptPart: 1 })).toBe(48);
+  });
+});
+
+describe('groups of questions', () => {
+  it('are of like cost, the dearest first', () => {
+    expect(groupQuestions([40, 1, 35, 30], 2)).toEqual([
+      [2, 3],
+      [0, 1],
+    ]);
+  });
+
+  it('hold every question once, in order, and none is empty', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(50), { minLength: 1 }), fc.integer({ min: 1, max: 8 }), (costs, wanted) => {
+        const groups = groupQuestions(costs, Math.min(wanted, costs.length));
+        expect(groups.flat().sort((a, b) => a - b)).toEqual(costs.map((_, place) => place));
+        for (const places of groups) expect(places).toEqual([...places].sort((a, b) => a - b));
+        expect(groups.every((places) => places.length > 0)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,168 @@
+// The real engine over workers that only take time: a clock moved by hand, replies made up, durations by a formula of
+// their own with noise, so that load can be offered for a minute within a second.
+
+import type { DecideJob, Engine } from '../../src/engine/engine.ts';
+import { PooledEngine } from '../../src/engine/pooled-engine.ts';
+import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/manifest.ts';
+import type { ReplyOf, Task } from '../../src/runtime/messages.ts';
+import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
+import type { RandomSource } from '../models/random-source.ts';
+import { ManualClock } from './manual-clock.ts';
+import { settle } from './manual-pool.ts';
+
+const WINDOW_TOKENS = 256;
+/** Every word of a simulated text is one token. */
+const CHARACTERS_PER_TOKEN = 5;
+
+const common = {
+  description: 'd',
+  release_date: '2026-01-02',
+  owned_by: 'o',
+  licence: 'l',
+  graphs: {},
+  price: { input_micro_usd_per_million_tokens: 1, output_micro_usd_per_million_tokens: 0 },
+};
+const decisions: SplitEncoderManifest = {
+  ...common,
+  id: 'decider',
+  type: 'decision',
+  family: 'split-encoder',
+  limits: { state_tokens: 8192, question_tokens: 32_768 },
+  shape: { layers: 1, heads: 1, head_size: 1 },
+  windows: { tokens: WINDOW_TOKENS, max_index: 63 },
+  branches: { max_tokens: 512, max_scores: 1_000_000 },
+  temperatures: { choice: {}, noul: {}, score: {} },
+};
+const embeddings: TextEncoderManifest = {
+  ...common,
+  id: 'embedder',
+  type: 'embedding',
+  family: 'text-encoder',
+  limits: { input_tokens: 256 },
+  dimensions: 4,
+};
+
+const runMs = (tokens: number): number => tokens * (0.08 + 0.00012 * tokens);
+const countTokens = (text: string): number => Math.round(text.length / CHARACTERS_PER_TOKEN);
+
+/** Worker time of a decision on the simulated machine, without noise. */
+export function decisionMs({ state, questions }: Pick<DecideJob, 'state' | 'questions'>): number {
+  const tokens = countTokens(state);
+  const windows = Math.floor(tokens / WINDOW_TOKENS);
+  const encodeMs = windows * runMs(WINDOW_TOKENS) + runMs(tokens % WINDOW_TOKENS);
+  return 0.5 + encodeMs + questions.length * answerMs(tokens);
+}
+
+const answerMs = (stateTokens: number): number => 4 + 0.008 * stateTokens;
+
+export function simulatedJob(tokens: number, questions = 1): DecideJob {
+  const asked = Array.from({ length: questions }, () => {
+    return { type: 'noul', instructions: 'word '.repeat(30), whenFalse: null, whenTrue: null } as const;
+  });
+  return { modelId: 'decider', state: 'word '.repeat(tokens), questions: asked };
+}
+
+class SimulatedPool implements InferencePool {
+  readonly workers: number;
+  readonly loaded: Promise<PoolReport>;
+  /** Worker time that was used. */
+  busyMs = 0;
+  /** Kinds of what began, in order. */
+  readonly begun: Task['kind'][] = [];
+  private readonly clock: ManualClock;
+  private readonly random: RandomSource;
+
+  constructor(workers: number, clock: ManualClock, random: RandomSource) {
+    this.workers = workers;
+    this.clock = clock;
+    this.random = random;
+    const timedCases = [20, 60, 150, 300, 700].map((tokens) => ({
+      characters: tokens * CHARACTERS_PER_TOKEN,
+      tokens,
+      questions: [{ tokens: 30, options: 2 }],
+      wallMs: decisionMs(simulatedJob(tokens)),
+    }));
+    const model = { modelId: 'decider', precision: 'int8', loadMs: 1, optimizedGraphs: 'none', timedCases } as const;
+    this.loaded = Promise.resolve({ device: 'cpu', models: [model], warnings: [] });
+  }
+
+  run<T extends Task>(task: T, _worker: number): Promise<ReplyOf[T['kind']]> {
+    const { durationMs, reply } = this.perform(task);
+    const takenMs = durationMs * (0.85 + 0.3 * this.random.next());
+    this.busyMs += takenMs;
+    this.begun.push(task.kind);
+    return new Promise((resolve) => this.clock.after(takenMs, () => resolve(reply as ReplyOf[T['kind']])));
+  }
+
+  async close(): Promise<void> {
+    await this.loaded;
+  }
+
+  private perform(task: Task): { durationMs: number; reply: object } {
+    const times = { tokenizeMs: 0, inferMs: 0, keptTokens: 0 };
+    switch (task.kind) {
+      case 'decide': {
+        const stateTokens = countTokens(task.state);
+        const probabilities = task.questions.map(() => [0.5, 0.5]);
+        const inputTokens = stateTokens + 30 * task.questions.length;
+        return { durationMs: decisionMs(task), reply: { ...times, probabilities, inputTokens, stateTokens } };
+      }
+      case 'encode': {
+        const tokens = Math.round(countTokens(task.state) / task.shares);
+        const share = { windows: [{ tokens, key: `${task.share}` }], memory: new SharedArrayBuffer(0) };
+        const inputTokens = tokens * task.shares + 30 * task.questions.length;
+        return { durationMs: 0.5 + runMs(tokens), reply: { ...times, share, inputTokens } };
+      }
+      case 'answer': {
+        const tokens = task.shares.flatMap(({ windows }) => windows).reduce((sum, window) => sum + window.tokens, 0);
+        const durationMs = 0.5 + task.questions.length * answerMs(tokens);
+        return { durationMs, reply: { ...times, probabilities: task.questions.map(() => [0.5, 0.5]) } };
+      }
+      case 'embed': {
+        const tokens = task.inputs.map(({ input }) => (typeof input === 'string' ? countTokens(input) : input.length));
+        const durationMs = tokens.reduce((sum, each) => sum + 0.3 + runMs(each), 0.5);
+        const inputTokens = tokens.reduce((sum, each) => sum + each, 0);
+        return { durationMs, reply: { ...times, embeddings: task.inputs.map(() => ''), inputTokens } };
+      }
+      default:
+        return { durationMs: 1, reply: { inputTokens: 1 } };
+    }
+  }
+}
+
+export interface Simulation {
+  readonly engine: Engine;
+  readonly pool: SimulatedPool;
+  readonly clock: ManualClock;
+  /** Lets time pass up to a moment, step by step. */
+  readonly runUntil: (untilMs: number) => Promise<void>;
+}
+
+export async function simulate(
+  random: RandomSource,
+  { workers = 2, queueDeadlineMs = 8000 } = {},
+): Promise<Simulation> {
+  const clock = new ManualClock();
+  const pool = new SimulatedPool(workers, clock, random);
+  const engine = new PooledEngine({
+    folders: [decisions, embeddings].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' })),
+    pool,
+    clock,
+    openCounter: async () => undefined,
+    threadsPerWorker: 1,
+    stateCacheBytes: 0,
+    queue: { maxJobs: 1024, maxCostMs: 60_000, deadlineMs: queueDeadlineMs },
+    probe: { intervalMs: 0, timeoutMs: 30_000 },
+    onEvent: () => undefined,
+  });
+  await engine.ready;
+  const runUntil = async (untilMs: number): Promise<void> => {
+    for (;;) {
+      const next = Math.min(untilMs, clock.nextTimerMs ?? untilMs);
+      clock.advance(next - clock.nowMs());
+      await settle();
+      if (next >= untilMs) return;
+    }
+  };
+  return { engine, pool, clock, runUntil };
+}
