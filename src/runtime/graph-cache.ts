@@ -3,12 +3,24 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { sumOfFile } from './file-sum.ts';
 
+/** Its time of change says when the entry was last used. */
 const LIST_FILE = 'files.json';
+const KEY_DIGITS = 16;
+const DAY_MS = 86_400_000;
+/**
+ * An entry that no start has used for so long belongs to a model, a library or a host that is no more. Not sooner: hosts
+ * of several kinds, and an old release beside a new one, may share a folder.
+ */
+const UNUSED_MS = 30 * DAY_MS;
+/** A build that began so long ago was cut off. */
+const ABANDONED_MS = DAY_MS;
+const DRAFT_PREFIX = '.draft-';
+const ENTRY_NAME = new RegExp(`-[0-9a-f]{${KEY_DIGITS}}$`);
 
 export interface GraphCacheEntry {
   readonly cacheFolder: string;
@@ -28,8 +40,11 @@ export interface GraphCacheResult {
 /** The entry's folder, built if it is absent or damaged. @param rebuild treat what is there as unusable */
 export async function provideEntry(entry: GraphCacheEntry, rebuild = false): Promise<GraphCacheResult> {
   const folder = join(entry.cacheFolder, `${entry.label}-${keyOf(entry.inputs)}`);
-  if (!rebuild && (await isIntact(folder))) return { folder, state: 'read' };
-  const draft = join(entry.cacheFolder, `.draft-${randomUUID()}`);
+  if (!rebuild && (await isIntact(folder))) {
+    await markUsed(folder);
+    return { folder, state: 'read' };
+  }
+  const draft = join(entry.cacheFolder, `${DRAFT_PREFIX}${randomUUID()}`);
   await mkdir(draft, { recursive: true });
   try {
     await entry.build(draft);
@@ -46,10 +61,31 @@ export async function provideEntry(entry: GraphCacheEntry, rebuild = false): Pro
   return { folder, state: 'written' };
 }
 
+/**
+ * Deletes what nobody has used for long. Sessions of other processes that map such a file keep it until they end.
+ * Whatever cannot be read or deleted stays.
+ */
+export async function dropUnusedEntries(cacheFolder: string, nowMs: number): Promise<void> {
+  for (const name of await readdir(cacheFolder).catch(() => [])) {
+    const folder = join(cacheFolder, name);
+    const isDraft = name.startsWith(DRAFT_PREFIX);
+    if (!isDraft && !ENTRY_NAME.test(name)) continue;
+    const used = await stat(isDraft ? folder : join(folder, LIST_FILE)).catch(() => undefined);
+    if (used === undefined || nowMs - used.mtimeMs < (isDraft ? ABANDONED_MS : UNUSED_MS)) continue;
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** A folder that may be read and not written is one that somebody else looks after. */
+async function markUsed(folder: string): Promise<void> {
+  const now = new Date();
+  await utimes(join(folder, LIST_FILE), now, now).catch(() => undefined);
+}
+
 function keyOf(inputs: readonly string[]): string {
   const hash = createHash('sha256');
   for (const input of [...hostTraits(), ...inputs]) hash.update(`${input.length}:${input}`);
-  return hash.digest('hex').slice(0, 16);
+  return hash.digest('hex').slice(0, KEY_DIGITS);
 }
 
 /** What the kernels' choice of layout depends on. */

@@ -7,6 +7,7 @@ import { toErrorRecord } from '../domain/errors.ts';
 import { SplitEncoder } from './families/split-encoder.ts';
 import { StateCache } from './families/state-cache.ts';
 import { TextEncoder } from './families/text-encoder.ts';
+import { dropUnusedEntries } from './graph-cache.ts';
 import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
 import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
 import { chooseDevice } from './session.ts';
@@ -31,6 +32,7 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
     }
     // The golden cases have touched memory that documents may take a while to need.
     cache.clear();
+    if (setup.cacheFolder !== undefined) await dropUnusedEntries(setup.cacheFolder, Date.now());
     report(loadedReport(device, [...models.values()], warning));
     return async (task) => settle(() => perform(task, models));
   } catch (error) {
