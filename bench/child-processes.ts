@@ -35,7 +35,7 @@ export interface MemoryUse {
 }
 
 /** Reads Linux's account of a process. @returns undefined elsewhere */
-function findMemoryUse(pid: number): MemoryUse | undefined {
+export function findMemoryUse(pid: number): MemoryUse | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return {
