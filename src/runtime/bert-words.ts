@@ -2,6 +2,7 @@
 // Vocabulary and ids are tokenizer.ts's.
 
 import { BLANK, DROPPED, IDEOGRAPH, MARK, PUNCTUATION, SEPARATOR } from './character-classes.ts';
+import { stripMarkRun } from './mark-runs.ts';
 
 const CODE_POINTS = 0x110000;
 const Flag = { dropped: 1, blank: 2, separator: 4, punctuation: 8, mark: 16, ideograph: 32 } as const;
@@ -96,37 +97,45 @@ function cleanText(text: string): string {
 function stripAccents(text: string): string {
   if (isAscii(text)) return text;
   let stripped = '';
-  for (const piece of piecesForNormalizing(text)) {
-    for (const character of piece.normalize('NFD')) {
-      if ((flagsOf(character.codePointAt(0) ?? 0) & Flag.mark) === 0) stripped += character;
-    }
+  for (const { text: piece, isRun } of piecesForNormalizing(text)) {
+    if (isRun) stripped += stripMarkRun(piece, isMark);
+    else for (const character of piece.normalize('NFD')) if (!isMark(character)) stripped += character;
   }
   return stripped;
+}
+
+function isMark(character: string): boolean {
+  return (flagsOf(character.codePointAt(0) ?? 0) & Flag.mark) !== 0;
 }
 
 /** Longest text that is normalised at once. */
 const PIECE_CODE_UNITS = 256;
 const MARK_OR_HALF = /^[\p{M}\udc00-\udfff]/u;
 
-/**
- * Normalising sorts each run of combining marks, in time quadratic in the run. Cut before a character that is no mark, a
- * text normalises piece by piece to the same; a run that is longer than a piece is cut all the same: no writing has one.
- */
-function* piecesForNormalizing(text: string): Generator<string> {
-  let start = 0;
-  while (start < text.length) {
-    const end = Math.min(start + PIECE_CODE_UNITS, text.length);
-    let cut = end;
-    while (cut > start && cut < text.length && MARK_OR_HALF.test(text.slice(cut, cut + 2))) cut -= 1;
-    // A run of marks goes back to the start. Two halves of one character are never parted.
-    if (cut === start) cut = isLowSurrogate(text, end) ? end - 1 : end;
-    yield text.slice(start, cut);
-    start = cut;
-  }
+interface Piece {
+  readonly text: string;
+  /** Longer than a piece, of a character and nothing but marks. */
+  readonly isRun: boolean;
 }
 
-function isLowSurrogate(text: string, index: number): boolean {
-  return (text.charCodeAt(index) & 0xfc00) === 0xdc00;
+/**
+ * Normalising sorts each run of combining marks, in time quadratic in the run. Cut before a character that is no mark, a
+ * text normalises piece by piece to the same.
+ */
+function* piecesForNormalizing(text: string): Generator<Piece> {
+  const isInside = (cut: number) => cut < text.length && MARK_OR_HALF.test(text.slice(cut, cut + 2));
+  let start = 0;
+  while (start < text.length) {
+    let cut = Math.min(start + PIECE_CODE_UNITS, text.length);
+    while (cut > start && isInside(cut)) cut -= 1;
+    const isRun = cut === start;
+    if (isRun) {
+      cut = start + PIECE_CODE_UNITS;
+      while (isInside(cut)) cut += 1;
+    }
+    yield { text: text.slice(start, cut), isRun };
+    start = cut;
+  }
 }
 
 /** By code point: whole-string lower case knows a final sigma, which the reference does not. */

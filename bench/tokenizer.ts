@@ -1,0 +1,119 @@
+// Tokens a second of every tokenizer for BERT's models, one after the other in turns, on one thread, by CPU time of the
+// process, calls included: `npm run bench:tokenizer`. Prose is cut from this repository's documents.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Tokenizer as Library } from '@huggingface/tokenizers';
+import { openTokenizer, tellTokenizer } from '../src/runtime/open-tokenizer.ts';
+
+interface Contender {
+  readonly name: string;
+  /** @returns the number of tokens */
+  count(text: string): number;
+}
+
+interface Corpus {
+  readonly name: string;
+  readonly texts: readonly string[];
+}
+
+const ROUNDS = 9;
+const ROUND_TOKENS = 40_000;
+const ROUND_LEAST_MS = 40;
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'models/README.md', 'docs/guides/operations.md'];
+const CHARACTERS_A_TOKEN = 4.4;
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const modelFolder = join(root, 'models/kev');
+
+async function openContenders(): Promise<Contender[]> {
+  const file = JSON.parse(readFileSync(join(modelFolder, 'tokenizer.json'), 'utf8')) as { added_tokens: unknown };
+  const library = new Library({ ...file, added_tokens: [] }, {});
+  const [native, script] = [await openTokenizer(modelFolder), await openTokenizer(modelFolder, 'javascript')];
+  return [
+    { name: 'native', count: (text) => native.encode(text).length },
+    { name: 'javascript', count: (text) => script.encode(text).length },
+    { name: 'library', count: (text) => library.encode(text, { add_special_tokens: false }).ids.length },
+  ];
+}
+
+/** Sentences of the documents: lines of tables, code and headings are no prose. */
+function readProse(): string {
+  const lines = DOCUMENTS.flatMap((path) => readFileSync(join(root, path), 'utf8').split('\n'));
+  return lines.filter((line) => /^[A-Z][a-z]/.test(line) && !line.includes('|')).join(' ');
+}
+
+function cutTexts(text: string, tokens: number): string[] {
+  const size = Math.round(tokens * CHARACTERS_A_TOKEN);
+  const whole = text.repeat(Math.ceil((4 * size) / text.length));
+  return Array.from({ length: Math.floor(whole.length / size) }, (_, place) =>
+    whole.slice(place * size, (place + 1) * size),
+  );
+}
+
+const MULTILINGUAL = [
+  'Der Fluß fließt über Täler, Öfen und Äcker; L’été dernier, cœur et âme à Noël. ¿Cómo está el niño?',
+  'Съешь ещё этих мягких французских булок, да выпей чаю. Ὀδυσσεύς, πολύτροπον.',
+  '中文没有空格，标点在中间。日本語：カタカナ、ひらがな。한국어는 띄어쓰기가 있다.',
+  'हिन्दी में लिखा हुआ। بسم الله الرحمن الرحيم. שלום עולם. ภาษาไทยไม่มีช่องว่าง Tiếng Việt 👩🏽‍🚀',
+].join(' ');
+
+/** Prose in the lengths of requests, other languages, and what somebody may send to make a server busy. */
+function makeCorpora(): Corpus[] {
+  const prose = readProse();
+  const lengths = [128, 512, 2000, 4000];
+  return [
+    ...lengths.map((tokens) => ({ name: `prose, ${tokens} tokens`, texts: cutTexts(prose, tokens) })),
+    { name: 'many languages', texts: cutTexts(MULTILINGUAL, 512) },
+    { name: 'words of 60 letters', texts: [Array.from({ length: 200 }, (_, i) => letters(i, 60)).join(' ')] },
+    { name: 'one word of 12,000 letters', texts: [letters(1, 12_000)] },
+    { name: 'combining marks alone', texts: ['\u0301\u0316\u0345\u302e'.repeat(3000)] },
+    { name: 'a mark on every letter', texts: ['a\u0323\u0302e\u0301o\u0308 '.repeat(1500)] },
+  ];
+}
+
+function letters(seed: number, length: number): string {
+  const codes = Array.from({ length }, (_, i) => 97 + ((seed * 31 + i * i * 7 + i) % 26));
+  return String.fromCharCode(...codes);
+}
+
+/** @returns tokens and characters a second of CPU time */
+function measure({ count }: Contender, { texts }: Corpus) {
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  const started = process.cpuUsage();
+  let [tokens, passes, spentMs] = [0, 0, 0];
+  while (passes === 0 || (tokens < ROUND_TOKENS && spentMs < ROUND_LEAST_MS) || spentMs < ROUND_LEAST_MS / 4) {
+    for (const text of texts) tokens += count(text);
+    passes += 1;
+    const { user, system } = process.cpuUsage(started);
+    spentMs = (user + system) / 1000;
+  }
+  return { tokens: (1000 * tokens) / spentMs, characters: (1000 * passes * characters) / spentMs };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+const millions = (value: number): string => (value / 1e6).toFixed(2).padStart(9);
+
+const contenders = await openContenders();
+process.stdout.write(
+  `tokenizer: ${await tellTokenizer()}; millions a second of CPU time, medians of ${ROUNDS} rounds\n`,
+);
+process.stdout.write(
+  `${'text'.padEnd(28)}${'of'.padEnd(12)}   native javascript  library   × javascript   × library\n`,
+);
+for (const corpus of makeCorpora()) {
+  for (const contender of contenders) measure(contender, corpus);
+  const rounds = Array.from({ length: ROUNDS }, () => contenders.map((contender) => measure(contender, corpus)));
+  for (const unit of ['tokens', 'characters'] as const) {
+    const [native = 0, script = 0, library = 0] = contenders.map((_, place) =>
+      median(rounds.map((round) => round[place]?.[unit] ?? 0)),
+    );
+    const ratios = [native / script, native / library].map((ratio) => ratio.toFixed(1).padStart(11)).join(' ');
+    const figures = [native, script, library].map(millions).join(' ');
+    process.stdout.write(`${corpus.name.padEnd(28)}${unit.padEnd(10)}${figures} ${ratios}\n`);
+  }
+}

@@ -1,0 +1,51 @@
+// Combining marks by the hundred, one after the other: decomposed and sorted as the reference library does, in time that
+// does not grow with the square of their number, as `String.normalize` does.
+
+import { COMBINING_CLASSES } from './character-classes.ts';
+
+/** Canonical combining class of every code point where it is not 0. */
+const classes = readClasses();
+
+function readClasses(): Map<number, number> {
+  const found = new Map<number, number>();
+  let next = 0;
+  for (const run of COMBINING_CLASSES.split(' ')) {
+    const [gap = 0, length = 0, combiningClass = 0] = run.split(',').map((digits) => Number.parseInt(digits, 36));
+    const start = next + gap;
+    next = start + length;
+    for (let codePoint = start; codePoint < next; codePoint++) found.set(codePoint, combiningClass);
+  }
+  return found;
+}
+
+interface WaitingMark {
+  readonly character: string;
+  readonly combiningClass: number;
+}
+
+/** The decomposed run without the characters that are removed. */
+export function stripMarkRun(run: string, isRemoved: (character: string) => boolean): string {
+  let stripped = '';
+  let waiting: WaitingMark[] = [];
+  for (const character of decompose(run)) {
+    const combiningClass = classes.get(character.codePointAt(0) ?? 0) ?? 0;
+    if (combiningClass === 0) {
+      stripped += sortedMarks(waiting);
+      waiting = [];
+    }
+    if (isRemoved(character)) continue;
+    if (combiningClass === 0) stripped += character;
+    else waiting.push({ character, combiningClass });
+  }
+  return stripped + sortedMarks(waiting);
+}
+
+/** Character by character: nothing is sorted. */
+function* decompose(text: string): Generator<string> {
+  for (const character of text) yield* character.normalize('NFD');
+}
+
+function sortedMarks(marks: readonly WaitingMark[]): string {
+  const sorted = marks.toSorted((a, b) => a.combiningClass - b.combiningClass);
+  return sorted.map(({ character }) => character).join('');
+}
