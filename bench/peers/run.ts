@@ -99,6 +99,8 @@ class Run {
       figures,
     };
     Object.assign(this.parts, { [name]: measured });
+    // At once: what was measured before a fault is kept, for parts stand for themselves.
+    writeReport({ ...head, parts: this.parts, targets: [] });
   };
 }
 
@@ -121,19 +123,22 @@ async function measureOurs({ part }: Run, loads: Loads, effort: Effort): Promise
   await part('memory', () => measureWorkerMemory(loads, effort.memoryLoadMs));
 }
 
-function writeReport(report: PeersReport): void {
+/** @returns the page */
+function writeReport(report: PeersReport): string {
   const folder = resolve(values.out);
   const merged = mergeWithEarlier(folder, report);
   const judged: PeersReport = { ...merged, targets: judgeTargets(merged.parts) };
   const name = nameReport(judged);
   const plots = drawPlots(judged);
+  const page = writePage(judged, plots);
   writeFile(folder, `${name}.json`, `${JSON.stringify(judged, null, 1)}\n`);
   for (const { suffix, svg } of plots) writeFile(folder, `${name}-${suffix}.svg`, svg);
-  const page = writePage(judged, plots);
-  process.stdout.write(page);
   say(`written: ${writeFile(folder, `${name}.md`, page)}`);
+  return page;
 }
 
+// The servers end with us (server-process.ts).
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const run = new Run();
 const usdPerHour = readNumber('usd-per-hour', values['usd-per-hour']);
 const rounds = values.rounds === undefined ? undefined : readNumber('rounds', values.rounds);
@@ -148,10 +153,6 @@ const head = {
   prices: readPrices(),
 } as const;
 const loads = await openLoads();
-try {
-  await measureComparisons(run, { peers: pickPeers(), loads, effort, usdPerHour, say });
-  await measureOurs(run, loads, effort);
-} finally {
-  // What was measured before a fault is kept: parts stand for themselves.
-  if (Object.keys(run.parts).length > 0) writeReport({ ...head, parts: run.parts, targets: [] });
-}
+await measureComparisons(run, { peers: pickPeers(), loads, effort, usdPerHour, say });
+await measureOurs(run, loads, effort);
+process.stdout.write(writeReport({ ...head, parts: run.parts, targets: [] }));

@@ -23,6 +23,12 @@ export interface ServerCommand {
   readonly logFile: string;
 }
 
+/** A group of its own does not end with us: whatever still runs when this process ends is ended. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) killGroup(child, 'SIGKILL');
+});
+
 export class ServerProcess {
   /** From spawn until `readyPath` answered 200. */
   readonly readyMs: number;
@@ -54,6 +60,8 @@ export class ServerProcess {
       detached: true,
     });
     closeSync(log);
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     try {
       await waitUntilReady(child, `${command.origin}${command.readyPath}`);
     } catch (error) {

@@ -14,7 +14,7 @@ export type Recipe = readonly (readonly [share: number, make: (random: () => num
 
 /** 503: the server may always say that it is full. */
 const SERVED = [200, 503];
-const REFUSED = [400, 404];
+const REFUSED = [400, 404, 503];
 
 export function decisionOf(least: number, most: number) {
   return (random: () => number): MixedRequest => {
