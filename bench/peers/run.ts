@@ -18,6 +18,7 @@ import { writePage } from './page.ts';
 import type { Peer } from './peer.ts';
 import { listPeers } from './peers.ts';
 import { drawPlots } from './plots.ts';
+import { DEFAULT_ENVIRONMENTS_FOLDER } from './python-environment.ts';
 import {
   type Figures,
   mergeWithEarlier,
@@ -43,7 +44,7 @@ const { values } = parseArgs({
     peers: { type: 'string' },
     rounds: { type: 'string' },
     'usd-per-hour': { type: 'string', default: DEFAULT_USD_PER_HOUR },
-    environments: { type: 'string', default: join(ROOT, 'bench', 'peers', 'environments') },
+    environments: { type: 'string', default: DEFAULT_ENVIRONMENTS_FOLDER },
     out: { type: 'string', default: join(ROOT, 'bench', 'results') },
   },
 });
