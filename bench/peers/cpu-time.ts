@@ -5,13 +5,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Threads of Node that run no models: what it calls its main thread, garbage collection, timers, file system. */
 const OTHER_THREADS = /^(MainThread|node|V8Worker|DelayedTaskSche|SignalInspector|libuv-worker)$/;
 
-export interface ThreadTime {
+interface ThreadTime {
   readonly name: string;
   readonly cpuMs: number;
 }
 
 /** By id of the thread. */
-export function readThreadTimes(pids: readonly number[]): ReadonlyMap<string, ThreadTime> {
+function readThreadTimes(pids: readonly number[]): ReadonlyMap<string, ThreadTime> {
   const threads = pids.flatMap((pid) => listThreads(pid).map((thread) => [thread, `/proc/${pid}/task/${thread}`]));
   const times = new Map<string, ThreadTime>();
   for (const [thread = '', path = ''] of threads) {

@@ -10,7 +10,7 @@ import type { Work } from './loads.ts';
 import type { PeerRequest } from './peer.ts';
 
 /** As the decision SDK gives up. */
-export const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 10_000;
 
 export interface OpenLoopOptions {
   readonly member: Pick<Member, 'running' | 'client'>;
