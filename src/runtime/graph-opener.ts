@@ -18,6 +18,9 @@ import { inTurn } from './turn.ts';
 const GRAPH_NAME = 'graph.onnx';
 const WEIGHTS_NAME = 'weights.bin';
 
+/** What these take is bounded by one window and one short question. */
+const BOUNDED_ROLES: ReadonlySet<string> = new Set(['decide']);
+
 export interface OpenerSettings extends SessionSettings {
   readonly cacheFolder: string | undefined;
   readonly turn: SharedArrayBuffer;
@@ -40,7 +43,8 @@ export async function openGraphs(
   const warnings: string[] = [];
   const states = new Set<string>();
   for (const [role, name] of Object.entries(files)) {
-    const opened = await openThroughCache({ folder, role, path: join(folder.path, name) }, settings);
+    const source = { folder, role, path: join(folder.path, name) };
+    const opened = await openThroughCache(source, { ...settings, isBounded: BOUNDED_ROLES.has(role) });
     sessions.set(role, opened.session);
     states.add(opened.state);
     if (opened.warning !== undefined) warnings.push(opened.warning);

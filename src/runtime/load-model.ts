@@ -77,7 +77,8 @@ async function checkedFamily({ folder, precision, tokenizer, opened, cache }: Fa
   if (manifest.family === 'split-encoder') {
     if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
     const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
-    const family = new SplitEncoder({ manifest, tokenizer, cache, ...graphs });
+    const decide = opened.sessions.get('decide');
+    const family = new SplitEncoder({ manifest, tokenizer, cache, ...graphs, decide });
     return { family, checked: requireAgreement(await checkDecisions(family, cases as DecisionCase[], precision)) };
   }
   const family = new TextEncoder({ manifest, tokenizer, embed: graph('embed') });

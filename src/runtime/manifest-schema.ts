@@ -20,11 +20,12 @@ const base = {
   }),
 };
 
-/** Graphs by precision; every precision has every role. */
-function graphs<const Role extends string>(...roles: Role[]) {
-  const files = z.strictObject(
-    Object.fromEntries(roles.map((role) => [role, fileName])) as Record<Role, typeof fileName>,
-  );
+/** Graphs by precision; every precision has every role. @param optional roles that it may have */
+function graphs(roles: readonly string[], optional: readonly string[] = []) {
+  const files = z.strictObject({
+    ...Object.fromEntries(roles.map((role) => [role, fileName])),
+    ...Object.fromEntries(optional.map((role) => [role, fileName.optional()])),
+  });
   return z
     .partialRecord(z.enum(['int8', 'fp32', 'fp16']), files)
     .refine((value) => Object.keys(value).length > 0, 'must name at least one precision');
@@ -34,7 +35,7 @@ const splitEncoder = z.strictObject({
   ...base,
   type: z.literal('decision'),
   family: z.literal('split-encoder'),
-  graphs: graphs('encode', 'answer', 'head'),
+  graphs: graphs(['encode', 'answer', 'head'], ['decide']),
   limits: z.strictObject({ state_tokens: count, question_tokens: count }),
   shape: z.strictObject({ layers: count, heads: count, head_size: count }),
   windows: z.strictObject({ tokens: z.int().min(4), max_index: z.int().nonnegative() }),
@@ -50,7 +51,7 @@ const textEncoder = z.strictObject({
   ...base,
   type: z.literal('embedding'),
   family: z.literal('text-encoder'),
-  graphs: graphs('embed'),
+  graphs: graphs(['embed']),
   limits: z.strictObject({ input_tokens: z.int().min(3) }),
   dimensions: count,
 });

@@ -3,7 +3,7 @@
 import type { Price } from '../domain/money.ts';
 import type { QuestionType } from '../domain/question.ts';
 
-/** Graph files by role (`encode`, `answer`, `head`; `embed`). */
+/** Graph files by role (`encode`, `answer`, `head`, perhaps `decide`; `embed`). */
 export type GraphFiles = Readonly<Record<string, string>>;
 
 interface ManifestBase {

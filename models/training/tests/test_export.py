@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from umpire_training.export import export
+from umpire_training.export import BUILDERS, export
 from umpire_training.golden_cases import CASES
 from umpire_training.graph import ALIGNMENT, PRECISIONS
 from umpire_training.onnx_model import GRAPHS, OnnxKev
@@ -96,24 +96,46 @@ def test_a_question_is_answered_alike_alone_and_among_others(folder, text):
     assert together == [forward_request(graphs, text, "some state", [question])[0][0] for question in questions]
 
 
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_one_run_gives_the_bits_of_three(folder, precision):
+    graphs = OnnxKev.open(folder, precision)
+    decide = open_session(folder / f"decide.{precision}.onnx")
+    r = np.random.default_rng(11)
+    for state_tokens, instructions, options in ((2, 3, 1), (40, 9, 4), (256, 30, 12)):
+        branch = np.concatenate([np.zeros(instructions, np.int64), np.repeat(np.arange(1, options + 1), 3)])[None]
+        positions = np.concatenate([np.arange(instructions), np.tile(instructions + np.arange(3), options)])[None]
+        state_ids, token_ids = (r.integers(1000, 20000, (1, size)) for size in (state_tokens, branch.size))
+        chunk = {"token_ids": token_ids, "positions": positions, "branch": branch, "pieces": np.arange(1, options + 1)}
+        kind = {"question_type": np.array([2]), "levels": np.arange(1, options + 1)[None]}
+        names = [output.name for output in decide.get_outputs()]
+        found = dict(zip(names, decide.run(None, {"state_ids": state_ids} | chunk | kind)))
+        window = {"token_ids": state_ids, "segment": np.array([0]), "window_index": np.array([0])}
+        cache = dict(zip(graphs.cache_names, graphs.sessions["encode"].run(None, window)))
+        vectors = graphs.sessions["answer"].run(None, chunk | cache)[0]
+        wanted = cache | {"logits": graphs.sessions["head"].run(None, {"option_vectors": vectors[None]} | kind)[0]}
+        assert found.keys() == wanted.keys()
+        assert all(np.array_equal(found[name], wanted[name]) for name in wanted)
+
+
 def test_int8_runs_fused_operators(folder, tmp_path):
     counts = {}
-    for name in GRAPHS:
+    for name in BUILDERS:
         open_session(folder / f"{name}.int8.onnx", optimized=tmp_path / f"{name}.onnx")
         nodes = onnx.load(tmp_path / f"{name}.onnx", load_external_data=False).graph.node
         counts[name] = collections.Counter(node.op_type for node in nodes)
         print(name, dict(counts[name]))
     assert counts["encode"]["DynamicQuantizeMatMul"] == 6 * 6 + 2
     assert counts["answer"]["DynamicQuantizeMatMul"] == 6 * 6
-    assert counts["encode"]["MultiHeadAttention"] == counts["answer"]["MultiHeadAttention"] == 6
-    for name in GRAPHS:
+    assert counts["decide"]["DynamicQuantizeMatMul"] == 12 * 6 + 2
+    assert counts["encode"]["MultiHeadAttention"] == 6
+    for name in BUILDERS:
         assert not counts[name].keys() & {"MatMulInteger", "DynamicQuantizeLinear", "SkipLayerNormalization"}
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_graphs_share_one_weights_file(folder, precision):
     places = collections.defaultdict(set)
-    for name in GRAPHS:
+    for name in BUILDERS:
         graph = onnx.load(folder / f"{name}.{precision}.onnx", load_external_data=False).graph
         for tensor in graph.initializer:
             if tensor.data_location == onnx.TensorProto.EXTERNAL:
@@ -127,7 +149,7 @@ def test_graphs_share_one_weights_file(folder, precision):
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_graph_inputs_and_outputs_are_float32_and_int64(folder, precision):
-    for name in GRAPHS:
+    for name in BUILDERS:
         graph = onnx.load(folder / f"{name}.{precision}.onnx", load_external_data=False).graph
         kinds = {value.type.tensor_type.elem_type for value in (*graph.input, *graph.output)}
         assert kinds <= {onnx.TensorProto.FLOAT, onnx.TensorProto.INT64}

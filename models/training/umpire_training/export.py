@@ -1,4 +1,4 @@
-"""A checkpoint as the three graphs of `kev` and their common weights file, in one precision.
+"""A checkpoint as the graphs of `kev` and their common weights file, in one precision.
 
     python -m umpire_training.export --checkpoint runs/final.pt --out DIR                      # int8, with --data DIR
     python -m umpire_training.export --checkpoint runs/final.pt --out DIR --precision fp16
@@ -16,7 +16,7 @@ import torch
 from .base import base_folder
 from .encoder_graph import State
 from .graph import PRECISIONS, GraphBuilder, WeightsFile
-from .kev_graphs import build_answer, build_encode, build_head
+from .kev_graphs import build_answer, build_decide, build_encode, build_head
 from .model import KevModel, from_minilm, load
 from .onnx_model import GRAPHS, OnnxKev
 from .prompts import Text
@@ -25,7 +25,7 @@ from .reference import forward_request
 from .statistics import Collector
 from .tasks import data_folder, plain_examples, training_tasks
 
-BUILDERS = {"encode": build_encode, "answer": build_answer, "head": build_head}
+BUILDERS = {"encode": build_encode, "answer": build_answer, "head": build_head, "decide": build_decide}
 CALIBRATION_ROWS = 6  # of every training task
 CALIBRATION_QUESTIONS = 2  # of a row that asks several
 CALIBRATION_OPTIONS = 24  # of long label lists
@@ -38,17 +38,17 @@ def numpy_state(model: KevModel) -> State:
 def build(
     model: KevModel, precision: str, quantizer: Quantizer | None = None, **variants: dict
 ) -> tuple[dict[str, GraphBuilder], WeightsFile]:
-    """All three graphs; a weight that several use stands once in the file. `variants`: further arguments by graph."""
+    """All graphs; a weight that several use stands once in the file. `variants`: further arguments by graph."""
     state, weights = numpy_state(model), WeightsFile(f"weights.{precision}.bin")
     graphs = {}
-    for name in GRAPHS:
+    for name, add_nodes in BUILDERS.items():
         graphs[name] = GraphBuilder(name, precision, weights, quantizer)
-        BUILDERS[name](graphs[name], state, model.shape, **variants.get(name, {}))
+        add_nodes(graphs[name], state, model.shape, **variants.get(name, {}))
     return graphs, weights
 
 
 def export(model: KevModel, folder: Path, precision: str, quantizer: Quantizer | None = None, **variants: dict) -> None:
-    """Writes `encode`, `answer`, `head` as `<name>.<precision>.onnx` and `weights.<precision>.bin`."""
+    """Writes `encode`, `answer`, `head`, `decide` as `<name>.<precision>.onnx` and `weights.<precision>.bin`."""
     folder.mkdir(parents=True, exist_ok=True)
     graphs, weights = build(model, precision, quantizer, **variants)
     for name, graph in graphs.items():
@@ -60,7 +60,7 @@ def calibrated(model: KevModel, data: Path) -> Quantizer:
     """A quantizer that knows what the layers read on a few rows of every training task."""
     statistics: dict[str, InputStatistics] = {}
     graphs, _ = build(model, "fp32")
-    recording = OnnxKev({name: Collector(graph, statistics) for name, graph in graphs.items()}, model.shape)
+    recording = OnnxKev({name: Collector(graph, statistics) for name, graph in graphs.items() if name in GRAPHS}, model.shape)
     text = Text(base_folder() / "tokenizer.json")
     for task in training_tasks(data, limit=CALIBRATION_ROWS):
         for example in plain_examples(task):

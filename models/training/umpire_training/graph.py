@@ -5,6 +5,7 @@ Owns names, element types per precision and the layout of the weights file. Know
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,6 +71,8 @@ class GraphBuilder:
         self.quantizer = quantizer or Quantizer()
         self.linear_inputs: dict[str, str] = {}  # what a linear layer reads: its name for statistics → value
         self.smoothed: dict[str, str] = {}
+        self.given: Mapping[str, str] = {}  # of a graph inside this one: its inputs
+        self.caught: dict[str, str] | None = None  # and its outputs
         self.float_type = np.float16 if precision == "fp16" else np.float32
         self.nodes: list[onnx.NodeProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
@@ -81,16 +84,30 @@ class GraphBuilder:
 
     def input(self, name: str, kind: str, shape: list[int | str]) -> str:
         """A graph input; float inputs are float32 in every precision (Node cannot pass float16)."""
+        if name in self.given:
+            return self.given[name]
         self.inputs.append(helper.make_tensor_value_info(name, _element(kind), shape))
         return self._to_internal(name) if kind == "float32" else name
 
     def output(self, value: str, name: str, shape: list[int | str]) -> None:
         """A float32 graph output."""
+        if self.caught is not None:
+            self.caught[name] = value
+            return
         if self.precision == "fp16":
             self.nodes.append(helper.make_node("Cast", [value], [name], name=f"output/{name}", to=TensorProto.FLOAT))
         else:
             self._rename(value, name)
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    def embed(self, build: Callable[[], None], given: Mapping[str, str]) -> dict[str, str]:
+        """A whole graph inside this one, reading `given` where it has inputs of those names → its outputs by name."""
+        self.given, self.caught, self.smoothed = given, {}, {}
+        try:
+            build()
+            return self.caught
+        finally:
+            self.given, self.caught = {}, None
 
     def node(self, op: str, *inputs: str, domain: str = "", outputs: int = 1, **attributes):
         """A node; returns its output's name, or the list of names when it has several."""

@@ -1,4 +1,4 @@
-"""The three graphs of the split encoder, as models/README.md lays them down: `encode`, `answer`, `head`."""
+"""The graphs of the split encoder, as models/README.md lays them down: `encode`, `answer`, `head`, and all three in one, `decide`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .encoder_graph import (
     State,
     embed_tokens,
     first_positions,
+    join_heads,
     layer_norm,
     linear,
     merge,
@@ -20,7 +21,7 @@ from .encoder_graph import (
     small_table,
     split_heads,
 )
-from .graph import GraphBuilder
+from .graph import MICROSOFT, GraphBuilder
 from .model import NOUL, Shape
 
 # (queries, keys, values of the branches `[1, B, hidden]`; the state's keys, values `[1, heads, S, head_size]`) → `[1, B, hidden]`
@@ -28,6 +29,8 @@ Attend = Callable[[str, str, str, str, str], str]
 BranchAttention = Callable[[GraphBuilder, Shape, str, str], Attend]
 
 HEAD_EPSILON = 1e-5
+# Scores whose exponentials, and sums of thousands of them, float32 can hold. Those of `kev` lie within −120 and 60.
+LEAST_SCORE, LARGEST_SCORE = -80.0, 75.0
 SET_HEADS = 6
 
 
@@ -67,16 +70,46 @@ def build_answer(g: GraphBuilder, state: State, shape: Shape, attention: BranchA
              for layer in range(shape.layers)]  # fmt: skip
     added = [small_table(g, state, positions, "positions"), small_table(g, state, g.constant(1), "segments")]
     x = embed_tokens(g, state, token_ids, added)
-    attend = (attention or fused_attention)(g, shape, branch, cache[0][0])
+    # Exponentials as they are do not fit float16.
+    attention = attention or (fused_attention if g.precision == "fp16" else two_sums)
+    attend = attention(g, shape, branch, cache[0][0])
     for layer, cached in enumerate(cache):
         x = merge(g, state, x, attend(*project(g, state, x, layer, ("query", "key", "value")), *cached), layer)
     # The last layer's values are projected from the finished state: their mean holds its sentence vector.
     g.output(piece_vectors(g, state, shape, x, cache[-1][1], branch, pieces), "piece_vectors", ["P", shape.hidden])
 
 
+def two_sums(g: GraphBuilder, shape: Shape, branch: str, any_key: str) -> Attend:
+    """exp(scores) × values and the sum of exp(scores), against the state and against the branches, added up and divided.
+
+    Nothing is copied: neither the state's keys and values behind the branches', nor scores, nor parts to bring heads forward
+    (the products read them with a stride). No pass looks for the largest score (`python -m umpire_training.time_graphs`)."""
+    seen = g.node("Squeeze", g.to_float(sees(g, branch)), g.constant([0]))  # [1, B, B]
+
+    def rows(x: str) -> str:
+        return g.node("Reshape", x, g.constant([-1, shape.heads, shape.head_size]))
+
+    def product(left: str, right: str, **attributes: int | float) -> str:
+        return g.node("FusedMatMul", left, right, domain=MICROSOFT, **attributes)
+
+    def weigh(query: str, key: str, **strides: int) -> str:
+        scores = product(query, key, transBatchA=1, transB=1, alpha=shape.head_size**-0.5, **strides)
+        return g.node("Exp", g.node("Clip", scores, g.constant(LEAST_SCORE), g.constant(LARGEST_SCORE)))
+
+    def attend(query: str, own_key: str, own_value: str, key: str, value: str) -> str:
+        query, own_key, own_value = (rows(x) for x in (query, own_key, own_value))  # [B, heads, head_size]
+        key, value = (g.node("Reshape", x, g.constant([shape.heads, -1, shape.head_size])) for x in (key, value))
+        weights = weigh(query, key), g.node("Mul", weigh(query, own_key, transBatchB=1), seen)  # [heads, B, S], [heads, B, B]
+        total = g.node("Sum", g.node("MatMul", weights[0], value), product(weights[1], own_value, transBatchB=1))
+        weight = g.node("Sum", *(g.node("ReduceSum", part, g.constant([2]), keepdims=1) for part in weights))
+        context = g.node("Transpose", g.node("Div", total, weight), perm=[1, 0, 2])
+        return g.node("Reshape", context, g.constant([1, -1, shape.hidden]))
+
+    return attend
+
+
 def fused_attention(g: GraphBuilder, shape: Shape, branch: str, any_key: str) -> Attend:
-    """State's and branches' keys in one tensor, the mask as a bias. The copy of the state costs less than it saves
-    (`python -m umpire_training.time_graphs`)."""
+    """State's and branches' keys in one tensor, the mask as a bias."""
     state_length = g.node("Shape", any_key, start=2, end=3)
     before = g.node("Concat", g.constant([0, 0, 0]), state_length, g.constant([0, 0, 0, 0]), axis=0)
     bias = g.node("Pad", branch_mask(g, branch), before)  # [1, 1, B, S + B], nothing of the state is masked
@@ -93,41 +126,59 @@ def append(g: GraphBuilder, shape: Shape, cached: str, own: str) -> str:
     return g.node("Concat", cached, split_heads(g, own, shape.heads, shape.head_size), axis=2)
 
 
-def branch_mask(g: GraphBuilder, branch: str) -> str:
-    """branch `[1, B]` → additive `[1, 1, B, B]`: 0 where the key is of the instructions or of the query's branch."""
+def sees(g: GraphBuilder, branch: str) -> str:
+    """branch `[1, B]` → bool `[1, 1, B, B]`: whether the key is of the instructions or of the query's branch."""
     of_key = g.node("Unsqueeze", branch, g.constant([0, 1]))  # [1, 1, 1, B]
     of_query = g.node("Unsqueeze", branch, g.constant([0, 3]))  # [1, 1, B, 1]
-    sees = g.node("Or", g.node("Equal", of_key, g.constant(0)), g.node("Equal", of_key, of_query))
-    return g.node("Where", sees, g.constant(0.0), g.constant(MASK_VALUE))
+    return g.node("Or", g.node("Equal", of_key, g.constant(0)), g.node("Equal", of_key, of_query))
+
+
+def branch_mask(g: GraphBuilder, branch: str) -> str:
+    """The same as something to add to scores."""
+    return g.node("Where", sees(g, branch), g.constant(0.0), g.constant(MASK_VALUE))
 
 
 def piece_vectors(g, state, shape, x, state_value, branch, pieces) -> str:
     """Projected means of each piece's and of the instructions' last states, then the cosines of both with the state's mean
-    and with the mean of its likest places, each in `heads` partial sums."""
-    rows = g.node("Squeeze", x, g.constant([0]))
-    mean, lead = member_mean(g, rows, pieces, branch), member_mean(g, rows, g.constant([0]), branch)
-    values = g.node("Reshape", g.node("Transpose", state_value, perm=[0, 2, 1, 3]), g.constant([-1, shape.hidden]))  # [S, hidden]
-    whole = linear(g, state, g.node("ReduceMean", values, g.constant([0]), keepdims=1), "match_state", keep_float=True)
-    matches = []
-    for kind, (name, vector) in enumerate((("match_piece", mean), ("match_lead", lead))):
-        left = linear(g, state, vector, name, keep_float=True)
-        place = linear(g, state, likest_places(g, state, left, values, kind), "match_state", keep_float=True)
-        matches += [partial_cosines(g, shape, left, right) for right in (whole, place)]
-    shape_of = g.node("Concat", g.node("Shape", pieces), g.constant([shape.heads]), axis=0)
-    matches[2:] = [g.node("Expand", match, shape_of) for match in matches[2:]]
+    and with the mean of its likest places, each in `heads` partial sums. Rows are the pieces, then the instructions."""
+    numbers = g.node("Concat", pieces, g.constant([0]), axis=0)
+    means = member_mean(g, g.node("Squeeze", x, g.constant([0])), numbers, branch)  # [P + 1, hidden]
+    mean, lead = all_but_last(g, means), last(g, means)
+    sides = (linear(g, state, part, name, keep_float=True) for name, part in (("match_piece", mean), ("match_lead", lead)))
+    left = g.node("Concat", *sides, axis=0)
+    whole = g.node("Reshape", g.node("ReduceMean", state_value, g.constant([2]), keepdims=1), g.constant([1, shape.hidden]))
+    places = likest_places(g, state, shape, left, state_value, numbers)
+    right = linear(g, state, g.node("Concat", places, whole, axis=0), "match_state", keep_float=True)  # [P + 2, hidden]
+    matches = (partial_cosines(g, shape, left, part) for part in (last(g, right), all_but_last(g, right)))
+    match = g.node("Concat", *matches, axis=-1)  # [P + 1, 2 heads]
+    shape_of = g.node("Concat", g.node("Shape", pieces), g.constant([2 * shape.heads]), axis=0)
     lead_part = g.linear(lead, "lead_projection", state["lead_projection.weight"].T, None, keep_float=True)
     projected = g.node("Add", linear(g, state, mean, "piece_projection", keep_float=True), lead_part)
-    return g.node("Concat", projected, *matches, axis=-1)
+    return g.node("Concat", projected, all_but_last(g, match), g.node("Expand", last(g, match), shape_of), axis=-1)
 
 
-def likest_places(g: GraphBuilder, state: State, left: str, values: str, kind: int) -> str:
-    """left `[N, hidden]`, values of the state `[S, hidden]` → their means by likeness `[N, hidden]`"""
+def all_but_last(g: GraphBuilder, rows: str) -> str:
+    return g.node("Slice", rows, g.constant([0]), g.constant([-1]), g.constant([0]))
+
+
+def last(g: GraphBuilder, rows: str) -> str:
+    return g.node("Slice", rows, g.constant([-1]), g.constant([2**31]), g.constant([0]))
+
+
+def likest_places(g: GraphBuilder, state: State, shape: Shape, left: str, state_value: str, numbers: str) -> str:
+    """left `[N, hidden]`, values of the state `[1, heads, S, head_size]` → their means by likeness `[N, hidden]`"""
     norm = g.node("Sqrt", g.node("Add", square_sum(g, left), g.constant(1e-12)))
     to_values = g.weight("match_state.weight.sought", state["match_state.weight"])
     sought = g.node("MatMul", g.node("Div", left, norm), to_values)
-    sought = g.node("Mul", sought, g.weight(f"sharpness.{kind}", state["sharpness"][kind : kind + 1]))
-    scores = g.node("MatMul", sought, g.node("Transpose", values, perm=[1, 0]))
-    return g.node("MatMul", g.node("Softmax", scores, axis=-1), values)
+    of_piece, of_lead = (g.weight(f"sharpness.{kind}", state["sharpness"][kind : kind + 1]) for kind in (0, 1))
+    is_lead = g.node("Equal", g.node("Unsqueeze", numbers, g.constant([1])), g.constant(0))  # [N, 1]
+    sought = g.node("Mul", sought, g.node("Where", is_lead, of_lead, of_piece))
+    by_head = split_heads(g, g.node("Unsqueeze", sought, g.constant([0])), shape.heads, shape.head_size)
+    # Head by head, as the values lie: they are never turned round.
+    scores = g.node("FusedMatMul", by_head, state_value, domain=MICROSOFT, transB=1)
+    likeness = g.node("Softmax", g.node("ReduceSum", scores, g.constant([1]), keepdims=1), axis=-1)  # [1, 1, N, S]
+    places = join_heads(g, g.node("MatMul", likeness, state_value), shape.hidden)
+    return g.node("Squeeze", places, g.constant([0]))
 
 
 def member_mean(g: GraphBuilder, rows: str, numbers: str, branch: str) -> str:
@@ -186,3 +237,20 @@ def set_layer(g: GraphBuilder, state: State, shape: Shape, x: str) -> str:
     attended = linear(g, state, multi_head_attention(g, SET_HEADS, query, key, value), f"{base}.output", keep_float=True)
     gate = g.weight(f"{base}.gate.tanh", np.tanh(state[f"{base}.gate"]))
     return residual(g, g.node("Mul", attended, gate), x)
+
+
+# ---- decide -----------------------------------------------------------------------------------
+
+
+def build_decide(g: GraphBuilder, state: State, shape: Shape) -> None:
+    """The other three in one run, node for node: a document of one window, a question of one chunk with a piece per option.
+
+    The keys and values are outputs too, for whoever wants to ask again."""
+    window = {"token_ids": g.input("state_ids", "int64", [1, "S"]), "segment": g.constant([0]), "window_index": g.constant([0])}
+    cache = g.embed(lambda: build_encode(g, state, shape), window)
+    found = g.embed(lambda: build_answer(g, state, shape), cache)
+    options = {"option_vectors": g.node("Unsqueeze", found["piece_vectors"], g.constant([0]))}
+    logits = g.embed(lambda: build_head(g, state, shape), options)["logits"]
+    g.output(logits, "logits", [1, "P"])
+    for layer in range(shape.layers):
+        output_cache(g, shape, layer, cache[f"key_{layer}"], cache[f"value_{layer}"])

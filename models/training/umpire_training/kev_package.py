@@ -14,11 +14,10 @@ import json
 from pathlib import Path
 
 from . import package
-from .export import load_model
+from .export import BUILDERS, load_model
 from .golden import golden
 from .graph import PRECISIONS
 from .model import KevModel
-from .onnx_model import GRAPHS
 from .prompts import Limits
 
 BUCKETS = {"choice": ("2", "3-5", "6-10", "11+"), "noul": ("2",), "score": ("2", "3-5", "6-10")}
@@ -36,7 +35,7 @@ def manifest(model: KevModel, precisions: list[str], temperatures: dict) -> dict
         "release_date": "2026-11-21",
         "owned_by": "umpire",
         "licence": "Apache-2.0",
-        "graphs": {precision: {name: f"{name}.{precision}.onnx" for name in GRAPHS} for precision in precisions},
+        "graphs": {precision: {name: f"{name}.{precision}.onnx" for name in BUILDERS} for precision in precisions},
         "limits": {"state_tokens": 8192, "question_tokens": 32768},
         "price": {"input_micro_usd_per_million_tokens": 37800, "output_micro_usd_per_million_tokens": 0},
         "shape": {"layers": shape.layers, "heads": shape.heads, "head_size": shape.head_size},

@@ -1,4 +1,4 @@
-"""Time of `encode`, and time and memory of `answer` by how its branches attend to the state: why it is `fused_attention`.
+"""Time of `encode`, and time and memory of `answer` by how its branches attend to the state: why it is `two_sums`.
 
     python -m umpire_training.time_graphs [--threads 1] [--encode-only]
 
@@ -21,7 +21,7 @@ import numpy as np
 from .encoder_graph import join_heads, split_heads
 from .export import export, load_model
 from .graph import MICROSOFT, GraphBuilder
-from .kev_graphs import Attend, append, branch_mask, fused_attention
+from .kev_graphs import Attend, append, branch_mask, fused_attention, two_sums
 from .model import Shape
 from .runtime import open_session
 
@@ -91,8 +91,9 @@ def branch_codes(g: GraphBuilder, shape: Shape, branch: str) -> tuple[str, str]:
 
 
 VARIANTS = {
+    "two sums of exponentials": two_sums,
     "copied state, fused, mask as bias": fused_attention,
-    "two blocks, one softmax": two_blocks,
+    "two blocks of scores, one softmax": two_blocks,
     "copied state, flash, mask in channels": flash_with_codes,
 }
 

@@ -20,7 +20,7 @@ import {
 import { restoreOrder } from './readout.ts';
 import { SplitGraphs } from './split-graphs.ts';
 import type { StateCache } from './state-cache.ts';
-import { type KeyedWindow, StateReader } from './state-reader.ts';
+import { type KeyedWindow, type ReadOptions, StateReader } from './state-reader.ts';
 import { keyOfWindow } from './window-keys.ts';
 
 const STATE_SEGMENT = 0;
@@ -35,8 +35,17 @@ export interface SplitEncoderParts {
   readonly encode: GraphSession;
   readonly answer: GraphSession;
   readonly head: GraphSession;
+  /** All three in one; models may come without. */
+  readonly decide?: GraphSession | undefined;
   /** All models of a worker may share one. */
   readonly cache: StateCache;
+}
+
+/** The first answer of a decision, where the run that encoded the document gave it. */
+interface FirstAnswer {
+  readonly question: PreparedQuestion;
+  logits: Float32Array | undefined;
+  readonly run: NonNullable<ReadOptions['encodeWhole']>;
 }
 
 interface StateText {
@@ -80,13 +89,14 @@ export class SplitEncoder {
     const { windows, inputTokens } = this.readText(task.state);
     const { questions, questionTokens } = tokenizeQuestions(task.questions, this);
     const tokenizedMs = performance.now();
+    const first = this.prepareFirst(questions, windows);
     const answer = async (state: KeyValues, keptTokens: number) => ({
-      probabilities: await this.answerAll(questions, state),
+      probabilities: await this.answerAll(questions, state, first),
       inputTokens: inputTokens + questionTokens,
       stateTokens: state.tokens,
       keptTokens,
     });
-    const answered = await this.states.read(windows, answer, isFresh);
+    const answered = await this.states.read(windows, answer, { isFresh, encodeWhole: first?.run });
     return { ...answered, ...timesSince(startedMs, tokenizedMs) };
   }
 
@@ -127,12 +137,37 @@ export class SplitEncoder {
     });
   }
 
+  /** The first question about a document of one window, to be answered by the run that encodes it. */
+  private prepareFirst(questions: readonly TokenizedQuestion[], [only, ...more]: readonly KeyedWindow[]) {
+    const [question] = questions;
+    if (question === undefined || only === undefined || more.length > 0) return undefined;
+    const prepared = this.prepare(question, only.tokens);
+    if (!this.graphs.canDecideWindow(prepared)) return undefined;
+    const first: FirstAnswer = {
+      question: prepared,
+      logits: undefined,
+      run: async (window, target, isKept) => {
+        const isNeeded = isKept || questions.length > 1;
+        first.logits = await this.graphs.decideWindow(window, prepared, isNeeded ? target : undefined);
+      },
+    };
+    return first;
+  }
+
+  private prepare(question: TokenizedQuestion, stateKeys: number): PreparedQuestion {
+    return prepareQuestion(question, stateKeys, { tokenizer: this.tokenizer, limits: this.limits });
+  }
+
   /** @returns `[questions][options]`, in the order of the request */
-  private async answerAll(questions: readonly TokenizedQuestion[], state: KeyValues): Promise<number[][]> {
+  private async answerAll(
+    questions: readonly TokenizedQuestion[],
+    state: KeyValues,
+    first?: FirstAnswer,
+  ): Promise<number[][]> {
     const probabilities: number[][] = [];
-    for (const question of questions) {
-      const prepared = prepareQuestion(question, state.tokens, { tokenizer: this.tokenizer, limits: this.limits });
-      probabilities.push(await this.answerQuestion(prepared, state));
+    for (const [place, question] of questions.entries()) {
+      if (place === 0 && first?.logits !== undefined) probabilities.push(this.readOut(first.question, first.logits));
+      else probabilities.push(await this.answerQuestion(this.prepare(question, state.tokens), state));
     }
     return probabilities;
   }
@@ -147,7 +182,10 @@ export class SplitEncoder {
   }
 
   private async toProbabilities(question: PreparedQuestion, keyValues: KeyValues): Promise<number[]> {
-    const logits = await this.graphs.questionLogits(question, keyValues);
+    return this.readOut(question, await this.graphs.questionLogits(question, keyValues));
+  }
+
+  private readOut(question: PreparedQuestion, logits: Float32Array): number[] {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
     return restoreOrder(softmax(logits, temperature), question.order);
   }

@@ -1,5 +1,5 @@
-// The three graphs of a split encoder, run by run: a window to keys and values, a question against them to logits. What
-// is run, and whose memory it takes, is split-encoder.ts's.
+// The graphs of a split encoder, run by run: a window to keys and values, a question against them to logits, or both in
+// one run, with the same bits. What is run, and whose memory it takes, is split-encoder.ts's.
 
 import type { QuestionType } from '../../domain/question.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
@@ -17,33 +17,38 @@ export interface Window {
   readonly index: number;
 }
 
+/** Up to so many branch tokens a run of all three is worth it, and takes little memory. */
+const ONE_RUN_TOKENS = 128;
+
+export interface SplitSessions {
+  readonly encode: GraphSession;
+  readonly answer: GraphSession;
+  readonly head: GraphSession;
+  /** The three in one, for a document of one window. */
+  readonly decide?: GraphSession | undefined;
+}
+
 export class SplitGraphs {
   private readonly shape: SplitEncoderManifest['shape'];
-  private readonly encode: GraphSession;
-  private readonly answer: GraphSession;
-  private readonly head: GraphSession;
+  private readonly sessions: SplitSessions;
   /** Of `encode`'s outputs and `answer`'s inputs, in the order of `KeyValues.parts`. */
   private readonly keyValueNames: readonly string[];
 
-  constructor(
-    shape: SplitEncoderManifest['shape'],
-    { encode, answer, head }: Record<'encode' | 'answer' | 'head', GraphSession>,
-  ) {
-    this.shape = shape;
-    [this.encode, this.answer, this.head] = [encode, answer, head];
+  constructor(shape: SplitEncoderManifest['shape'], sessions: SplitSessions) {
+    [this.shape, this.sessions] = [shape, sessions];
     const layers = Array.from({ length: shape.layers }, (_, layer) => layer);
     this.keyValueNames = layers.flatMap((layer) => [`key_${layer}`, `value_${layer}`]);
   }
 
   /** One window to a run, unpadded: dynamic quantization scales by the whole run. @returns the caller's, to be freed */
   async encodeWindow(window: Window): Promise<KeyValues> {
-    const outputs = await this.encode.run(windowFeeds(window));
+    const outputs = await this.sessions.encode.run(windowFeeds(window));
     return { tokens: window.ids.length, parts: this.keyValueNames.map((name) => floatValues(outputs[name])) };
   }
 
   /** The same, written where it is wanted. @param target of as many tokens as the window has */
   encodeWindowInto(window: Window, target: KeyValues): Promise<void> {
-    return this.encode.runInto(windowFeeds(window), this.keyValueTensors(target));
+    return this.sessions.encode.runInto(windowFeeds(window), this.keyValueTensors(target));
   }
 
   /** One run per chunk. @returns logits `[options]`, in the model's order */
@@ -52,16 +57,38 @@ export class SplitGraphs {
     const count = question.order.length;
     const pool = new OptionPool(count);
     for (const chunk of question.chunks) {
-      const outputs = await this.answer.run({ ...feeds, ...chunkFeeds(chunk) });
+      const outputs = await this.sessions.answer.run({ ...feeds, ...chunkFeeds(chunk) });
       pool.add(chunk, floatValues(outputs['piece_vectors']));
     }
     const vectors = pool.vectors();
-    const outputs = await this.head.run({
+    const outputs = await this.sessions.head.run({
       option_vectors: floatTensor(vectors, [1, count, vectors.length / count]),
-      question_type: int64Tensor([TYPE_NUMBER[question.type]], [1]),
-      levels: int64Tensor(question.levels, [1, count]),
+      ...questionFeeds(question),
     });
     return floatValues(outputs['logits']);
+  }
+
+  /** Whether `decideWindow` takes this question: short, in one chunk, one piece per option. */
+  canDecideWindow({ windows, chunks, order }: PreparedQuestion): boolean {
+    const [chunk] = chunks;
+    if (this.sessions.decide === undefined || windows.length > 0 || chunks.length !== 1) return false;
+    return chunk?.options.length === order.length && chunk.tokenIds.length <= ONE_RUN_TOKENS;
+  }
+
+  /**
+   * The only window of a document and a question about it in one run. @returns logits as `questionLogits` gives them
+   * @param target for the window's keys and values; undefined: nobody will ask again
+   */
+  async decideWindow(window: Window, question: PreparedQuestion, target?: KeyValues): Promise<Float32Array> {
+    const { decide } = this.sessions;
+    const [chunk] = question.chunks;
+    if (decide === undefined || chunk === undefined) throw new Error('not a question for one run');
+    const stateIds = int64Tensor(window.ids, [1, window.ids.length]);
+    const feeds = { state_ids: stateIds, ...chunkFeeds(chunk), ...questionFeeds(question) };
+    if (target === undefined) return floatValues((await decide.run(feeds, ['logits']))['logits']);
+    const logits = new Float32Array(question.order.length);
+    await decide.runInto(feeds, { ...this.keyValueTensors(target), logits: floatTensor(logits, [1, logits.length]) });
+    return logits;
   }
 
   private keyValueTensors({ tokens, parts }: KeyValues): Record<string, Tensor> {
@@ -76,6 +103,13 @@ function windowFeeds({ ids, segment, index }: Window): Record<string, Tensor> {
     token_ids: int64Tensor(ids, [1, ids.length]),
     segment: int64Tensor([segment], [1]),
     window_index: int64Tensor([index], [1]),
+  };
+}
+
+function questionFeeds({ type, levels }: PreparedQuestion): Record<string, Tensor> {
+  return {
+    question_type: int64Tensor([TYPE_NUMBER[type]], [1]),
+    levels: int64Tensor(levels, [1, levels.length]),
   };
 }
 

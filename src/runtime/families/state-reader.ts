@@ -3,9 +3,11 @@
 
 import type { EncodedShare, WindowKey } from '../messages.ts';
 import { freeArrays, type KeyValueLayout, type KeyValues } from './key-values.ts';
+import { LentMemory } from './lent-memory.ts';
 import { openShare, viewShare } from './shared-windows.ts';
 import type { SplitGraphs, Window } from './split-graphs.ts';
 import type { KeptDocument, KeptWindow, StateCache } from './state-cache.ts';
+import { keyOfDocument } from './window-keys.ts';
 
 export interface KeyedWindow extends Window, WindowKey {}
 
@@ -21,12 +23,41 @@ interface Room {
   readonly memory: Float32Array;
 }
 
-type Fill = (target: KeyValues) => Promise<void>;
+interface LentUse<T> {
+  readonly tokens: number;
+  readonly use: (state: KeyValues) => Promise<T>;
+  /** What becomes of memory that is none of the cache's. */
+  readonly giveBack: (memory: Float32Array) => void;
+}
+
+interface NewUse<T> extends Omit<LentUse<T>, 'tokens'> {
+  readonly fill: (target: KeyValues) => Promise<void>;
+  /** It is not to be found later. */
+  readonly isFresh?: boolean;
+}
+
+/** Fills the target with the keys and values of a document's only window. @param isKept false: `read`'s `use` alone may need them */
+type EncodeWhole = (window: Window, target: KeyValues, isKept: boolean) => Promise<void>;
+
+export interface ReadOptions {
+  /** Encode all of it and keep nothing. */
+  readonly isFresh?: boolean;
+  /** For a document of one window that is not known: in place of a run of `encode`. */
+  readonly encodeWhole?: EncodeWhole | undefined;
+}
+
+interface Filling {
+  readonly windows: readonly KeyedWindow[];
+  /** `[windows]`: where each window is kept. */
+  readonly sources: readonly (KeptWindow | undefined)[];
+  readonly encodeWhole: NewUse<never>['fill'] | undefined;
+}
 
 export class StateReader {
   private readonly graphs: StateReaderParts['graphs'];
   private readonly layout: KeyValueLayout;
   private readonly cache: StateCache;
+  private readonly lent = new LentMemory();
 
   constructor({ graphs, layout, cache }: StateReaderParts) {
     [this.graphs, this.layout, this.cache] = [graphs, layout, cache];
@@ -34,40 +65,43 @@ export class StateReader {
 
   /**
    * Reads a document for as long as `use` runs. @param use gets its keys and values, and how many of its tokens were kept
-   * @param isFresh encode all of it and keep nothing
    */
   async read<T>(
     windows: readonly KeyedWindow[],
     use: (state: KeyValues, keptTokens: number) => Promise<T>,
-    isFresh = false,
+    { isFresh = false, encodeWhole }: ReadOptions = {},
   ): Promise<T> {
     const known = isFresh ? undefined : this.cache.find(windows);
     if (known !== undefined) return this.useKept(known, (state) => use(state, state.tokens));
     const sources = windows.map(({ key }) => (isFresh ? undefined : this.cache.findWindow(key)));
+    const [only] = windows;
+    const isKept = !isFresh && this.cache.keepsAny;
+    const whole = encodeWhole && only && ((target: KeyValues) => encodeWhole(only, target, isKept));
     const fill = async (target: KeyValues) => {
       try {
-        await this.fill(target, windows, sources);
+        await this.fill(target, { windows, sources, encodeWhole: whole });
       } finally {
         this.releaseAll(sources);
       }
     };
     const keptTokens = countTokens(windows.filter((_, place) => sources[place] !== undefined));
-    return this.useNew(windows, { fill, use: (state) => use(state, keptTokens), isFresh });
+    return this.useNew(windows, { fill, use: (state) => use(state, keptTokens), giveBack: free, isFresh });
   }
 
-  /** The same for a document that is encoded already, by whichever worker. */
+  /** The same for a document that is encoded already, by whichever worker. Its parts follow one another. */
   async readShares<T>(shares: readonly EncodedShare[], use: (state: KeyValues) => Promise<T>): Promise<T> {
     const windows = shares.flatMap((share) => share.windows);
     const known = this.cache.find(windows);
     if (known !== undefined) return this.useKept(known, use);
+    const key = keyOfDocument(windows);
+    const lent = this.lent.take(key);
+    const giveBack = (memory: Float32Array) => this.lent.put(key, memory);
+    if (lent !== undefined) return this.useLent(lent, { use, giveBack, tokens: countTokens(windows) });
     const fill = async (target: KeyValues) => {
-      let to = 0;
-      for (const window of shares.flatMap((share) => viewShare(share, this.layout))) {
-        this.layout.copy(window, target, { tokens: window.tokens, from: 0, to });
-        to += window.tokens;
-      }
+      const parts = shares.flatMap((share) => viewShare(share, this.layout));
+      this.copyAll(parts, target);
     };
-    return this.useNew(windows, { fill, use, isFresh: false });
+    return this.useNew(windows, { fill, use, giveBack });
   }
 
   /** Writes windows where all workers see them. @param memory used if it is large enough */
@@ -80,7 +114,8 @@ export class StateReader {
     const sources = windows.map(({ key }) => this.cache.findWindow(key));
     try {
       for (const [place, target] of viewShare(share, this.layout).entries()) {
-        await this.fill(target, windows.slice(place, place + 1), sources.slice(place, place + 1));
+        const [window, source] = [windows.slice(place, place + 1), sources.slice(place, place + 1)];
+        await this.fill(target, { windows: window, sources: source, encodeWhole: undefined });
       }
     } finally {
       this.releaseAll(sources);
@@ -94,11 +129,7 @@ export class StateReader {
     const memory = new Float32Array(this.layout.floats(tokens));
     try {
       const joined = this.layout.view(memory, tokens);
-      let to = 0;
-      for (const document of documents) {
-        this.layout.copy(document, joined, { tokens: document.tokens, from: 0, to });
-        to += document.tokens;
-      }
+      this.copyAll(documents, joined);
       return await use(joined);
     } finally {
       freeArrays([memory]);
@@ -113,9 +144,17 @@ export class StateReader {
     }
   }
 
+  private async useLent<T>(memory: Float32Array, { tokens, use, giveBack }: LentUse<T>): Promise<T> {
+    try {
+      return await use(this.layout.view(memory, tokens));
+    } finally {
+      giveBack(memory);
+    }
+  }
+
   private async useNew<T>(
     windows: readonly WindowKey[],
-    { fill, use, isFresh }: { fill: Fill; use: (state: KeyValues) => Promise<T>; isFresh: boolean },
+    { fill, use, giveBack, isFresh = false }: NewUse<T>,
   ): Promise<T> {
     const keys = windows.map(({ tokens, key }) => ({ tokens, key }));
     const tokens = countTokens(keys);
@@ -127,7 +166,7 @@ export class StateReader {
       if (room.place !== undefined && !isFresh) this.cache.keep(room.place);
       return await use(this.layout.view(room.memory, tokens));
     } finally {
-      if (room.place === undefined) freeArrays([room.memory]);
+      if (room.place === undefined) giveBack(room.memory);
       else this.cache.release(room.place);
     }
   }
@@ -146,12 +185,7 @@ export class StateReader {
     return { place, memory: place.memory };
   }
 
-  /** @param sources `[windows]`: where each window is kept */
-  private async fill(
-    target: KeyValues,
-    windows: readonly KeyedWindow[],
-    sources: readonly (KeptWindow | undefined)[],
-  ): Promise<void> {
+  private async fill(target: KeyValues, { windows, sources, encodeWhole }: Filling): Promise<void> {
     let to = 0;
     for (const [place, window] of windows.entries()) {
       const { tokens } = window;
@@ -159,13 +193,22 @@ export class StateReader {
       if (source !== undefined) {
         this.layout.copy(this.view(source.document), target, { tokens, from: source.from, to });
       } else if (tokens === target.tokens && !isShared(target)) {
-        await this.graphs.encodeWindowInto(window, target);
+        await (encodeWhole?.(target) ?? this.graphs.encodeWindowInto(window, target));
       } else {
         const encoded = await this.graphs.encodeWindow(window);
         this.layout.copy(encoded, target, { tokens, from: 0, to });
         freeArrays(encoded.parts);
       }
       to += tokens;
+    }
+  }
+
+  /** One after the other, from the first token on. */
+  private copyAll(parts: readonly KeyValues[], target: KeyValues): void {
+    let to = 0;
+    for (const part of parts) {
+      this.layout.copy(part, target, { tokens: part.tokens, from: 0, to });
+      to += part.tokens;
     }
   }
 
@@ -176,6 +219,10 @@ export class StateReader {
   private releaseAll(sources: readonly (KeptWindow | undefined)[]): void {
     for (const source of sources) if (source !== undefined) this.cache.release(source.document);
   }
+}
+
+function free(memory: Float32Array): void {
+  freeArrays([memory]);
 }
 
 /** The library refuses memory that other threads see. */
