@@ -1,6 +1,6 @@
 // What makes two jobs the same: SHA-256 over everything that an answer depends on. Pure.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Question } from '../domain/question.ts';
 import type { DecideJob, EmbedJob } from './engine.ts';
 
@@ -17,8 +17,8 @@ export function digestOfJob(job: DecideJob | EmbedJob, modelDigest: string): str
   if (texts.characters > MAX_CHARACTERS) return undefined;
   // The form is JSON, so it has no line break; it says how long each text is. Hence no two jobs give the same bytes.
   // Of UTF-16 every unit counts: UTF-8 has no lone surrogates.
-  const bytes = `${JSON.stringify([job.modelId, modelDigest, form])}\n${texts.joined()}`;
-  return createHash('sha256').update(bytes, 'utf16le').digest('base64url');
+  const text = `${JSON.stringify([job.modelId, modelDigest, form])}\n${texts.joined()}`;
+  return hash('sha256', Buffer.from(text, 'utf16le'), 'base64url');
 }
 
 class Texts {

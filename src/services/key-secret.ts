@@ -1,7 +1,7 @@
 // The format of a secret: `ump_`, 32 random base62 characters (190 bits), 6 characters of checksum. Pure but for the
 // random source; what a secret is worth, api-keys.ts decides.
 
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const PREFIX = 'ump_';
@@ -30,7 +30,7 @@ export function isWellFormedSecret(text: string): boolean {
 
 /** SHA-256, lower-case hex. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret, 'utf8').digest('hex');
+  return hash('sha256', secret);
 }
 
 /** The part that may be shown: `ump_Ab3d`. */
