@@ -129,9 +129,8 @@ function findBaseFolder(python: string): string {
 const INFINITY_CANDIDATES: Readonly<Record<string, InfinitySettings>> = {
   'as written': INFINITY_AS_WRITTEN,
   'batches of 8': { options: ['--batch-size', '8'] },
-  'batches of 16': { options: ['--batch-size', '16'] },
   'batches of 64': { options: ['--batch-size', '64'] },
-  'lengths by the tokenizer, batches of 8': { options: ['--batch-size', '8', '--lengths-via-tokenize'] },
+  'batches of 8, lengths by the tokenizer': { options: ['--batch-size', '8', '--lengths-via-tokenize'] },
   'graph optimised by optimum': { options: ['--no-onnx-disable-optimize'] },
   '2 processes, a core each': { options: [], workers: 2 },
   '2 processes, a core each, batches of 8': { options: ['--batch-size', '8'], workers: 2 },

@@ -29,6 +29,16 @@ process.once('exit', () => {
   for (const child of running) killGroup(child, 'SIGKILL');
 });
 
+/** A signal ends a process without `exit`; from the first server on, it goes the long way. */
+function exitOnSignals(): void {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    if (process.listenerCount(signal) === 0) process.once(signal, () => process.exit(code));
+  }
+}
+
 export class ServerProcess {
   /** From spawn until `readyPath` answered 200. */
   readonly readyMs: number;
@@ -60,6 +70,7 @@ export class ServerProcess {
       detached: true,
     });
     closeSync(log);
+    exitOnSignals();
     running.add(child);
     child.once('exit', () => running.delete(child));
     try {

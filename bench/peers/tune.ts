@@ -1,5 +1,5 @@
 // Looks for the settings with which a Python server is fastest on this machine, and prints all that were tried.
-// node bench/peers/tune.ts decisions|infinity|sentence-transformers --environments DIR [--rounds N] [--seconds N] [--only TEXT]
+// node bench/peers/tune.ts decisions|infinity|sentence-transformers --environments DIR [--rounds N] [--seconds N] [--only PATTERN]
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ async function tune(): Promise<void> {
   });
   const target = TARGETS[positionals[0] ?? ''];
   if (target === undefined) throw new Error(`Say which of ${Object.keys(TARGETS).join(', ')}.`);
-  const candidates = target.list(values.environments).filter(({ title }) => title.includes(values.only));
+  const candidates = target.list(values.environments).filter(({ title }) => new RegExp(values.only).test(title));
   const folder = mkdtempSync(join(tmpdir(), 'umpire-tune-'));
   const running: RunningPeer[] = [];
   try {
