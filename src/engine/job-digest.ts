@@ -1,6 +1,6 @@
 // What makes two jobs the same: SHA-256 over everything that an answer depends on. Pure.
 
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Question } from '../domain/question.ts';
 import type { DecideJob, EmbedJob } from './engine.ts';
 
@@ -18,7 +18,7 @@ export function digestOfJob(job: DecideJob | EmbedJob, modelDigest: string): str
   // The form is JSON, so it has no line break; it says how long each text is. Hence no two jobs give the same bytes.
   // Of UTF-16 every unit counts: UTF-8 has no lone surrogates.
   const text = `${JSON.stringify([job.modelId, modelDigest, form])}\n${texts.joined()}`;
-  return hash('sha256', Buffer.from(text, 'utf16le'), 'base64url');
+  return createHash('sha256').update(text, 'utf16le').digest('base64url');
 }
 
 class Texts {
