@@ -66,14 +66,15 @@ async function measureFleet(options: CompareOptions, fleet: Fleet): Promise<void
   if (task === 'embedding') return await part('embeddings', closed);
   await part('decisions', closed);
   await part('open', async () => {
-    const { openRounds: rounds, openSliceMs: sliceMs, openShares: shares } = effort;
+    const { openRounds: rounds, openSliceMs: sliceMs, openShares: shares, openSharesOfOthers: sharesOfOthers } = effort;
     const used = [loads.short, loads.mix];
-    const figures = await measureOpenLoops({ fleet, classes: used, shares, rounds, sliceMs, say });
+    const figures = await measureOpenLoops({ fleet, classes: used, shares, sharesOfOthers, rounds, sliceMs, say });
     return { ...describe(used), rounds, ...figures };
   });
   await part('scaling', async () => {
     const { scalingPointMs: pointMs, hasScalingGrid: hasGrid } = effort;
-    return { ...describe([]), ...(await measureScaling({ fleet, loads, pointMs, hasGrid, say })) };
+    const figures = await measureScaling({ fleet, loads, pointMs, hasGrid, say });
+    return { ...describe([]), ...figures };
   });
 }
 

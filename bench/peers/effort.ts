@@ -6,7 +6,9 @@ export interface Effort {
   readonly concurrencies: readonly number[];
   readonly openRounds: number;
   readonly openSliceMs: number;
+  /** Of what a server can take; others are asked at fewer. */
   readonly openShares: readonly number[];
+  readonly openSharesOfOthers: readonly number[];
   readonly scalingPointMs: number;
   readonly hasScalingGrid: boolean;
   readonly keptPairs: number;
@@ -18,12 +20,13 @@ export interface Effort {
 }
 
 const FULL: Effort = {
-  rounds: 3,
-  sliceMs: 1200,
+  rounds: 2,
+  sliceMs: 1500,
   concurrencies: [1, 2, 4, 8, 16, 32, 64],
   openRounds: 2,
-  openSliceMs: 4000,
+  openSliceMs: 3000,
   openShares: [0.25, 0.5, 0.7, 0.9, 1, 1.25, 1.5, 2],
+  openSharesOfOthers: [0.5, 0.7, 1, 1.5, 2],
   scalingPointMs: 400,
   hasScalingGrid: true,
   keptPairs: 40,
@@ -42,6 +45,7 @@ const QUICK: Effort = {
   openRounds: 1,
   openSliceMs: 2000,
   openShares: [0.7, 1, 2],
+  openSharesOfOthers: [0.7, 1, 2],
   scalingPointMs: 50,
   hasScalingGrid: false,
   keptPairs: 8,

@@ -54,6 +54,7 @@ export interface OpenOptions {
   readonly fleet: Fleet;
   readonly classes: readonly LoadClass[];
   readonly shares: readonly number[];
+  readonly sharesOfOthers: readonly number[];
   readonly rounds: number;
   readonly sliceMs: number;
   readonly say: (text: string) => void;
@@ -103,11 +104,12 @@ interface ShareOptions {
 }
 
 async function measureShare(
-  { fleet, rounds, sliceMs }: OpenOptions,
+  { fleet, rounds, sliceMs, sharesOfOthers }: OpenOptions,
   { load, share, capacities }: ShareOptions,
 ): Promise<OpenCell[]> {
   const cells = new Map<string, Pick<OpenCell, 'peer' | 'hasDeadline'> & { readonly outcomes: Outcome[] }>();
   await fleet.inTurns(rounds, async (member, round) => {
+    if (member.running.peer.kind !== 'ours' && !sharesOfOthers.includes(share)) return;
     for (const hasDeadline of deadlinesOf(member)) {
       const seed = seedOf('open', load.id, share, round, String(hasDeadline));
       const requestsPerSecond = share * capacityOf(capacities, member);

@@ -119,21 +119,26 @@ function isDrawable({ xScale, yScale }: Chart): (point: { x: number; y: number }
 
 /** Linear axes begin at 0. */
 function makeAxis(values: readonly number[], scale: Scale): Axis {
-  const [least, most] = values.length === 0 ? [1, 10] : [Math.min(...values), Math.max(...values)];
-  if (scale === 'log') return makeLogAxis(least, most);
-  const ticks = listLinearTicks(most <= 0 ? 1 : most);
+  if (scale === 'log') return makeLogAxis(values.length === 0 ? [1, 10] : values);
+  const most = Math.max(0, ...values);
+  const ticks = listLinearTicks(most === 0 ? 1 : most);
   const top = ticks.at(-1) ?? 1;
   return { ticks, place: (value) => value / top };
 }
 
-function makeLogAxis(least: number, most: number): Axis {
-  const decades = Math.log10(most / least);
-  const base = decades > 2 ? 10 : 2;
-  const log = (value: number): number => Math.log(value) / Math.log(base);
-  const first = Math.floor(log(least) + 1e-9);
-  const last = Math.max(first + 1, Math.ceil(log(most) - 1e-9));
-  const ticks = Array.from({ length: last - first + 1 }, (_, index) => base ** (first + index));
-  return { ticks, place: (value) => (log(value) - first) / (last - first) };
+/** Ticks at powers of two for values that are such powers, otherwise at 1, 2 and 5 times powers of ten, or at these alone. */
+function makeLogAxis(values: readonly number[]): Axis {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const isDoubling = values.every((value) => Number.isInteger(Math.log2(value)));
+  const factors = most / least > 1000 ? [1] : [1, 2, 5];
+  const candidates = isDoubling
+    ? Array.from({ length: 41 }, (_, index) => 2 ** (index - 10))
+    : Array.from({ length: 19 }, (_, index) => factors.map((factor) => factor * 10 ** (index - 9))).flat();
+  const from = candidates.findLastIndex((tick) => tick <= least * (1 + 1e-9));
+  const to = candidates.findIndex((tick) => tick >= most * (1 - 1e-9));
+  const ticks = candidates.slice(Math.max(0, from), Math.max(from + 1, to) + 1);
+  const [first = 1, last = 10] = [ticks[0], ticks.at(-1)];
+  return { ticks, place: (value) => Math.log(value / first) / Math.log(last / first) };
 }
 
 /** Four to eight of 1, 2 or 5 times a power of ten; the last is at or above `most`. */
