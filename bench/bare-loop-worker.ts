@@ -88,6 +88,7 @@ async function prepareRuns(setup: BareLoopSetup): Promise<readonly RecordedRun[]
     encode: recorded('encode'),
     answer: recorded('answer'),
     head: recorded('head'),
+    decide: sessions.has('decide') ? recorded('decide') : undefined,
     cache: new StateCache(0),
   });
   await model.decide(setup);

@@ -138,8 +138,6 @@ function writeReport(report: PeersReport): string {
   return page;
 }
 
-// The servers end with us (server-process.ts).
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const run = new Run();
 const usdPerHour = readNumber('usd-per-hour', values['usd-per-hour']);
 const rounds = values.rounds === undefined ? undefined : readNumber('rounds', values.rounds);
