@@ -7,6 +7,8 @@ import type { DecideJob, EmbedJob } from './engine.ts';
 /** 0.3 ms of hashing. A longer job is dear enough to run, and hardly comes twice. */
 const MAX_CHARACTERS = 262_144;
 
+const LONG_CHARACTERS = 4096;
+
 /**
  * @param modelDigest names the weights
  * @returns undefined for a job that is too long to be looked up
@@ -17,8 +19,9 @@ export function digestOfJob(job: DecideJob | EmbedJob, modelDigest: string): str
   if (texts.characters > MAX_CHARACTERS) return undefined;
   // The form is JSON, so it has no line break; it says how long each text is. Hence no two jobs give the same bytes.
   // Of UTF-16 every unit counts: UTF-8 has no lone surrogates.
-  const text = `${JSON.stringify([job.modelId, modelDigest, form])}\n${texts.joined()}`;
-  return createHash('sha256').update(text, 'utf16le').digest('base64url');
+  const hash = createHash('sha256').update(`${JSON.stringify([job.modelId, modelDigest, form])}\n`, 'utf16le');
+  for (const text of texts.inPieces()) hash.update(text, 'utf16le');
+  return hash.digest('base64url');
 }
 
 class Texts {
@@ -32,8 +35,19 @@ class Texts {
     return text.length;
   }
 
-  joined(): string {
-    return this.#texts.join('');
+  /** Joined where they are short: many small updates cost more than the copy. */
+  *inPieces(): Generator<string> {
+    let joined = '';
+    for (const text of this.#texts) {
+      if (text.length < LONG_CHARACTERS) {
+        joined += text;
+        continue;
+      }
+      yield joined;
+      yield text;
+      joined = '';
+    }
+    yield joined;
   }
 }
 
