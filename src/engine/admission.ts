@@ -50,10 +50,10 @@ const LEAST_RETRY_MS = 100;
 const LARGEST_SHARE_OF_ONE_KEY = 0.5;
 /**
  * What an expected time must leave of the caller's deadline. Estimates of single calls are off by about a fifth, but what
- * waits is a sum of several, whose errors partly cancel: a tenth, and what the threads' crossings take.
+ * waits is a sum of several, whose errors partly cancel: a tenth, and the answer's way out through HTTP.
  */
 const MARGIN = 0.1;
-const MARGIN_MS = 3;
+const MARGIN_MS = 8;
 
 /** Expected wait until work on the new call begins. */
 export function expectedWaitMs({ ahead, workerBusyMs, overtaking, drainRate }: QueueLoad): number {

@@ -34,7 +34,6 @@ import { Watchdog } from './watchdog.ts';
 /** What a probe may take before it is late, apart from the configured time. */
 const PROBE_COST_MS = 100;
 const RETRY_WHILE_STARTING_MS = 1000;
-/** Keys and values of decisions that workers share at the moment: one document at the limit of `kev` (151 MB), no more. */
 const SHARED_MEMORY_BYTES = 160_000_000;
 
 export interface EngineEvent {
@@ -49,6 +48,8 @@ export interface PooledEngineOptions {
   readonly threadsPerWorker: number;
   /** What each worker keeps of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
+  /** Keys and values that workers share at the moment. Default: one document at the limit of `kev` (151 MB), no more. */
+  readonly sharedMemoryBytes?: number;
   /** What counts tokens on this thread; undefined for a model: its tokens are counted by workers. */
   readonly openCounter: OpenTokenCounter;
   readonly queue: {
@@ -94,7 +95,7 @@ export class PooledEngine implements Engine {
     const directory = new StateDirectory(pool.workers, stateCacheBytes);
     const onWorkerFault = (worker: number) => directory.forget(worker);
     const dispatcher = new Dispatcher({ pool, clock, limits: queue, onWorkerFault });
-    const memories = new SharedMemories({ budgetBytes: SHARED_MEMORY_BYTES, clock });
+    const memories = new SharedMemories({ budgetBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES, clock });
     this.counting = new TokenCounting(dispatcher);
     const parts = { dispatcher, directory, memories, counting: this.counting };
     this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, parts)]));

@@ -76,6 +76,6 @@ export class SharedMemories {
 
   private drop(keptBytes: number): void {
     let total = this.free.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    while (total > keptBytes) total -= this.free.pop()?.byteLength ?? total;
+    while (total > keptBytes && this.free.length > 0) total -= this.free.pop()?.byteLength ?? 0;
   }
 }

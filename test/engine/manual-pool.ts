@@ -41,6 +41,13 @@ export class ManualPool implements InferencePool {
     await settle();
   }
 
+  /** Ends what one worker runs. */
+  async finishOn(worker: number, reply: ReplyOf[Task['kind']]): Promise<void> {
+    const at = this.started.findIndex((started) => started.worker === worker);
+    this.started.splice(at, 1)[0]?.resolve(reply);
+    await settle();
+  }
+
   async fail(error: Error): Promise<void> {
     this.started.shift()?.reject(error);
     await settle();

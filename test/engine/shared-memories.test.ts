@@ -24,6 +24,15 @@ describe('shared memories', () => {
     expect([memories.hasRoom(hold(60)), memories.hasRoom(hold(61))]).toEqual([true, false]);
   });
 
+  it('let a decision larger than the budget end', () => {
+    const { memories } = setUp(100);
+    const [giant, other] = [hold(300), hold(20)];
+    memories.begin(giant);
+    memories.end(other, [new SharedArrayBuffer(8)]);
+    memories.end(giant, [new SharedArrayBuffer(300)]);
+    expect(memories.take(1)).toBeUndefined();
+  });
+
   it('let no small one past a large one that has waited long', () => {
     const { memories, clock } = setUp(100);
     const [first, large, small] = [hold(40), hold(90), hold(10)];

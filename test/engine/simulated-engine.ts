@@ -2,7 +2,7 @@
 // their own with noise, so that load can be offered for a minute within a second.
 
 import type { DecideJob, Engine } from '../../src/engine/engine.ts';
-import { PooledEngine } from '../../src/engine/pooled-engine.ts';
+import { PooledEngine, type PooledEngineOptions } from '../../src/engine/pooled-engine.ts';
 import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/manifest.ts';
 import type { ReplyOf, Task } from '../../src/runtime/messages.ts';
 import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
@@ -138,23 +138,34 @@ export interface Simulation {
   readonly runUntil: (untilMs: number) => Promise<void>;
 }
 
+/** The engine over any pool, with the simulated machine's models. */
+export function engineOver({
+  queueDeadlineMs = 8000,
+  stateCacheBytes = 0,
+  ...parts
+}: Pick<PooledEngineOptions, 'pool' | 'clock' | 'sharedMemoryBytes'> & {
+  readonly queueDeadlineMs?: number;
+  readonly stateCacheBytes?: number;
+}): PooledEngine {
+  return new PooledEngine({
+    ...parts,
+    folders: [decisions, embeddings].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' })),
+    openCounter: async () => undefined,
+    threadsPerWorker: 1,
+    stateCacheBytes,
+    queue: { maxJobs: 1024, maxCostMs: 60_000, deadlineMs: queueDeadlineMs },
+    probe: { intervalMs: 0, timeoutMs: 30_000 },
+    onEvent: () => undefined,
+  });
+}
+
 export async function simulate(
   random: RandomSource,
   { workers = 2, queueDeadlineMs = 8000 } = {},
 ): Promise<Simulation> {
   const clock = new ManualClock();
   const pool = new SimulatedPool(workers, clock, random);
-  const engine = new PooledEngine({
-    folders: [decisions, embeddings].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' })),
-    pool,
-    clock,
-    openCounter: async () => undefined,
-    threadsPerWorker: 1,
-    stateCacheBytes: 0,
-    queue: { maxJobs: 1024, maxCostMs: 60_000, deadlineMs: queueDeadlineMs },
-    probe: { intervalMs: 0, timeoutMs: 30_000 },
-    onEvent: () => undefined,
-  });
+  const engine = engineOver({ pool, clock, queueDeadlineMs });
   await engine.ready;
   const runUntil = async (untilMs: number): Promise<void> => {
     for (;;) {
