@@ -3,7 +3,6 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { addonFile, buildFolder, compileFlags, hashSources, sourceFolder } from './addon-file.mjs';
 
@@ -20,19 +19,20 @@ function findCompiler() {
   return found;
 }
 
-function findHeaders() {
+async function findHeaders() {
   try {
-    return createRequire(import.meta.url)('node-api-headers').include_dir;
+    const { default: headers } = await import('node-api-headers');
+    return headers.include_dir;
   } catch {
     throw new Error('the package node-api-headers is not installed');
   }
 }
 
 /** Compiles and links beside the place and then moves: a server that starts meanwhile sees all of it or nothing. */
-function compile(target, sourceHash) {
+async function compile(target, sourceHash) {
   const linkFlags = LINK_FLAGS[process.platform];
   if (linkFlags === undefined) throw new Error(`nobody has built it on ${process.platform} yet`);
-  const [compiler, headers] = [findCompiler(), findHeaders()];
+  const [compiler, headers] = [findCompiler(), await findHeaders()];
   const sources = readdirSync(sourceFolder).filter((name) => name.endsWith('.cc'));
   const output = `${target}.${process.pid}`;
   const options = [...compileFlags, `-DUMPIRE_SOURCE_HASH="${sourceHash}"`, '-isystem', headers];
@@ -54,12 +54,12 @@ function firstError(text = '') {
 }
 
 /** @returns whether there was anything to do */
-function build() {
+async function build() {
   const sourceHash = hashSources();
   const target = addonFile(sourceHash);
   if (existsSync(target)) return false;
   mkdirSync(buildFolder, { recursive: true });
-  compile(target, sourceHash);
+  await compile(target, sourceHash);
   for (const name of readdirSync(buildFolder)) {
     const isOlder = name.endsWith('.node') && join(buildFolder, name) !== target;
     if (isOlder) rmSync(join(buildFolder, name), { force: true });
@@ -73,7 +73,7 @@ function say(text) {
 
 const isInstall = process.argv.includes('--install');
 try {
-  const isNew = build();
+  const isNew = await build();
   say(`the native tokenizer ${isNew ? 'was built' : 'is built'}`);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
