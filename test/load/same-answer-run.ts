@@ -45,6 +45,8 @@ export interface SameAnswerRun {
   readonly failures: readonly string[];
   /** `x-umpire-cache` of what was asked again, counted. */
   readonly sources: Readonly<Record<string, number>>;
+  /** Replies to decisions that were asked again: whether a part of their document was kept from an earlier run. */
+  readonly kept: { readonly yes: number; readonly no: number };
 }
 
 /** @param rounds how often the first request is asked */
@@ -69,6 +71,7 @@ class Crowd {
   readonly #replies = new Map<string, { count: number; texts: Set<string> }>();
   readonly #failures: string[] = [];
   readonly #sources: Record<string, number> = {};
+  readonly #kept = { yes: 0, no: 0 };
   #started = 0;
   #others = 0;
   #isOver = false;
@@ -91,6 +94,7 @@ class Crowd {
       others: this.#others,
       failures: this.#failures,
       sources: this.#sources,
+      kept: this.#kept,
     };
   }
 
@@ -117,6 +121,8 @@ class Crowd {
     this.#replies.set(name, known);
     const source = String(reply.headers['x-umpire-cache'] ?? 'none');
     this.#sources[source] = (this.#sources[source] ?? 0) + 1;
+    if (path === '/ai/v1/systemone')
+      this.#kept[Number(reply.headers['x-umpire-kept-tokens'] ?? 0) > 0 ? 'yes' : 'no']++;
   }
 
   async #runOther(client: BenchClient, seed: number): Promise<void> {
