@@ -46,7 +46,7 @@ function runBundled(node) {
 const ENVIRONMENT = {
   GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '16777216',
+  MALLOC_MMAP_THRESHOLD_: '8388608',
   MALLOC_TRIM_THRESHOLD_: '4194304',
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/umpire', import.meta.url)),
 };

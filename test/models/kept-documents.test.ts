@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 const modelId = 'kev';
 const requests = randomRequests(5, 60)
   .filter(({ limits }) => limits.windowTokens === 256)
-  .slice(0, 9)
+  .slice(0, 6)
   .map(({ state, questions }) => ({ state, questions: questions.slice(0, 2).map(toQuestion) }));
 
 const words = (count: number, salt: string): string =>
@@ -29,7 +29,7 @@ const angry: Question = {
   whenFalse: null,
   whenTrue: 'they shout',
 };
-const wordy: Question = { ...angry, instructions: words(500, 'policy ') };
+const wordy: Question = { ...angry, instructions: words(300, 'policy ') };
 
 let folder: string;
 /** Workers 0 and 1 of each. */
