@@ -13,7 +13,7 @@ describe('cost model', () => {
   it('takes its scale from the cases of the load', () => {
     const model = new CostModel();
     model.calibrate([{ work: { encode: 20, answer: 5 }, wallMs: 50 }]);
-    expect(model.estimateMs({ encode: 20, answer: 5 })).toBeCloseTo(50, 0);
+    expect(Math.abs(model.estimateMs({ encode: 20, answer: 5 }) - 50)).toBeLessThan(1);
   });
 
   it('tells kinds apart by cases that mix them differently', () => {

@@ -19,7 +19,10 @@ export interface Measurement {
 
 /** What an older measurement still weighs after a newer one: about twenty are remembered. */
 const MEMORY = 0.95;
-/** What the formulas alone weigh against measurements: as much as a short task. */
+/**
+ * What the formulas alone weigh against measurements, always: nothing beside runs, but it holds those kinds in place that
+ * are a small constant of every task and could soak up the noise of all others.
+ */
 const PRIOR_MS = 5;
 /** A run that took longer than this many times its estimate met something else than its own work. */
 const MOST_SURPRISE = 4;
@@ -60,7 +63,7 @@ export class CostModel {
     const surprise = Math.min(mostSurprise, wallMs / expectedMs);
     for (const [kind, formulaMs] of entriesOf(work)) {
       const laidMs = formulaMs * this.slownessOf(kind) * surprise;
-      const sums = this.sums.get(kind) ?? { formulaMs: PRIOR_MS, wallMs: PRIOR_MS };
+      const sums = this.sums.get(kind) ?? { formulaMs: 0, wallMs: 0 };
       this.sums.set(kind, {
         formulaMs: MEMORY * sums.formulaMs + formulaMs,
         wallMs: MEMORY * sums.wallMs + laidMs,
@@ -70,8 +73,8 @@ export class CostModel {
 
   /** Measured time ÷ formula: holds the model's size, the host's speed and its other load. */
   private slownessOf(kind: WorkKind): number {
-    const sums = this.sums.get(kind);
-    return sums === undefined || sums.formulaMs <= 0 ? 1 : sums.wallMs / sums.formulaMs;
+    const { formulaMs, wallMs } = this.sums.get(kind) ?? { formulaMs: 0, wallMs: 0 };
+    return (PRIOR_MS + wallMs) / (PRIOR_MS + formulaMs);
   }
 }
 

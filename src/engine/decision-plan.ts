@@ -29,12 +29,12 @@ export interface DecisionPlan {
 }
 
 /** What a part should take: the longest that a short call waits for a worker it could have had. */
-export const SLICE_MS = 45;
+const SLICE_MS = 45;
 /**
- * A decision this short is not cut while others wait: two halves would spare a short call some tens of milliseconds, and
+ * A decision this short, two slices, is not cut while others wait: two halves would spare a short call some tens of milliseconds, and
  * cost a copy of all keys and values and two more crossings, a twentieth of the whole.
  */
-const WHOLE_MS = 80;
+const WHOLE_MS = 100;
 /** Below this the extra crossings between threads cost more than idle workers save. */
 const LEAST_SHARED_MS = 40;
 /** Parts that answer for idle workers are smaller, so that all end at nearly the same time. */

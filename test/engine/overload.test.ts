@@ -106,6 +106,25 @@ describe('twice the load the workers can do', () => {
   });
 });
 
+describe('one large decision alone', () => {
+  it('keeps both workers at work to its end', async () => {
+    const simulation = await simulate(new RandomSource(14));
+    const { engine, pool, clock, runUntil } = simulation;
+    const job = simulatedJob(4000, 8);
+    for (let round = 0; round < 5; round++) {
+      const [startedMs, busyMs] = [clock.nowMs(), pool.busyMs];
+      let endedMs = 0;
+      const done = engine.decide(job, callerOf()).then(() => {
+        endedMs = clock.nowMs();
+      });
+      await runUntil(startedMs + 2000);
+      await done;
+      const share = (pool.busyMs - busyMs) / 2 / (endedMs - startedMs);
+      expect(share).toBeGreaterThan(0.93);
+    }
+  });
+});
+
 describe('a mix of documents and short decisions', () => {
   it('keeps short ones short at 70 % load, and documents still end', async () => {
     const random = new RandomSource(13);
