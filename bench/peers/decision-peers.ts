@@ -5,7 +5,7 @@ import type { Peer } from './peer.ts';
 import { PYTHON_FOLDER, pythonOf, readVersions } from './python-environment.ts';
 import { makePeer, ROOT } from './started-peer.ts';
 
-export interface DecisionServerSettings {
+interface DecisionServerSettings {
   /** Added to the command line of uvicorn. */
   readonly uvicorn: readonly string[];
   /** `PEER_…` of python/decision_server/settings.py, and variables of the libraries. */
@@ -17,7 +17,7 @@ const AS_WRITTEN: DecisionServerSettings = { uvicorn: [], environment: {} };
 
 type Description = Pick<Peer, 'id' | 'title' | 'kind'>;
 
-export function makeDecisionServer(
+function makeDecisionServer(
   environmentsFolder: string,
   description: Description,
   { uvicorn, environment }: DecisionServerSettings,
@@ -43,7 +43,7 @@ const ONE_THREAD = { PEER_INTRA_THREADS: '1', PEER_SPINNING: '0', TOKENIZERS_PAR
 const TWO_PROCESSES = ['--workers', '2', '--no-access-log'];
 
 /** What `tune.ts` tries, each step beside the one it changes. */
-const CANDIDATES: Readonly<Record<string, DecisionServerSettings>> = {
+const CANDIDATES = {
   'as written': AS_WRITTEN,
   'no spinning': { uvicorn: [], environment: { PEER_SPINNING: '0' } },
   '1 process, 2 threads of 1': {
@@ -92,7 +92,7 @@ const CANDIDATES: Readonly<Record<string, DecisionServerSettings>> = {
     uvicorn: TWO_PROCESSES,
     environment: { ...ONE_THREAD, PEER_EXECUTOR_THREADS: '-1', PEER_ARENA: '0' },
   },
-};
+} satisfies Readonly<Record<string, DecisionServerSettings>>;
 
 export function listDecisionCandidates(environmentsFolder: string): readonly Peer[] {
   return Object.entries(CANDIDATES).map(([title, settings]) =>
@@ -100,7 +100,14 @@ export function listDecisionCandidates(environmentsFolder: string): readonly Pee
   );
 }
 
+/** Of the candidates the one that `tune.ts` finds fastest. */
+const TUNED = '2 processes of 1 thread, pool of 2';
+
 export function listDecisionPeers(environmentsFolder: string): readonly Peer[] {
   const asWritten = { id: 'python', title: 'FastAPI + onnxruntime, as written', kind: 'as-written' } as const;
-  return [makeDecisionServer(environmentsFolder, asWritten, AS_WRITTEN)];
+  const tuned = { id: 'python-tuned', title: 'FastAPI + onnxruntime, tuned', kind: 'tuned' } as const;
+  return [
+    makeDecisionServer(environmentsFolder, asWritten, CANDIDATES['as written']),
+    makeDecisionServer(environmentsFolder, tuned, CANDIDATES[TUNED]),
+  ];
 }

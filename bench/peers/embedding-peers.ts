@@ -27,7 +27,7 @@ function layOutModel(python: string, dataFolder: string): string {
   return out;
 }
 
-export interface InfinitySettings {
+interface InfinitySettings {
   /** Added to the command line of `infinity_emb`. */
   readonly options: readonly string[];
   /** Processes with a core each, by `infinity_workers.py`; undefined: the command line, as its users start it. */
@@ -36,12 +36,12 @@ export interface InfinitySettings {
 
 const INFINITY_AS_WRITTEN: InfinitySettings = { options: [] };
 
-export function makeInfinity(
+function makeInfinity(
   environmentsFolder: string,
   description: Description,
   { options, workers }: InfinitySettings,
 ): Peer {
-  const own: Environment = workers === undefined ? { options: options.join(' ') } : { workers: String(workers) };
+  const own: Environment = { options: options.join(' '), workers: String(workers ?? 1) };
   return makePeer({
     ...description,
     tasks: ['embedding'],
@@ -85,7 +85,7 @@ function asVariables(options: readonly string[]): Environment {
   return variables;
 }
 
-export interface SentenceTransformersSettings {
+interface SentenceTransformersSettings {
   readonly uvicorn: readonly string[];
   /** `PEER_…` of python/embedding_server/app.py, and variables of the libraries. */
   readonly environment: Environment;
@@ -93,7 +93,7 @@ export interface SentenceTransformersSettings {
 
 const SENTENCE_TRANSFORMERS_AS_WRITTEN: SentenceTransformersSettings = { uvicorn: [], environment: {} };
 
-export function makeSentenceTransformers(
+function makeSentenceTransformers(
   environmentsFolder: string,
   description: Description,
   { uvicorn, environment }: SentenceTransformersSettings,
@@ -126,7 +126,7 @@ function findBaseFolder(python: string): string {
 }
 
 /** What `tune.ts` tries. */
-const INFINITY_CANDIDATES: Readonly<Record<string, InfinitySettings>> = {
+const INFINITY_CANDIDATES = {
   'as written': INFINITY_AS_WRITTEN,
   'batches of 8': { options: ['--batch-size', '8'] },
   'batches of 64': { options: ['--batch-size', '64'] },
@@ -134,12 +134,12 @@ const INFINITY_CANDIDATES: Readonly<Record<string, InfinitySettings>> = {
   'graph optimised by optimum': { options: ['--no-onnx-disable-optimize'] },
   '2 processes, a core each': { options: [], workers: 2 },
   '2 processes, a core each, batches of 8': { options: ['--batch-size', '8'], workers: 2 },
-};
+} satisfies Readonly<Record<string, InfinitySettings>>;
 
 const ONE_THREAD = { PEER_INTRA_THREADS: '1', OMP_NUM_THREADS: '1', TOKENIZERS_PARALLELISM: 'false' };
 const ONNX = { PEER_BACKEND: 'onnx' };
 const QUIET = ['--no-access-log'];
-const SENTENCE_TRANSFORMERS_CANDIDATES: Readonly<Record<string, SentenceTransformersSettings>> = {
+const SENTENCE_TRANSFORMERS_CANDIDATES = {
   'as written (torch)': SENTENCE_TRANSFORMERS_AS_WRITTEN,
   'torch, 1 request at a time': { uvicorn: QUIET, environment: { PEER_EXECUTOR_THREADS: '1' } },
   'onnx as written': { uvicorn: [], environment: ONNX },
@@ -160,7 +160,7 @@ const SENTENCE_TRANSFORMERS_CANDIDATES: Readonly<Record<string, SentenceTransfor
     uvicorn: [...QUIET, '--workers', '2'],
     environment: { ...ONNX, ...ONE_THREAD, PEER_EXECUTOR_THREADS: '1', PEER_BATCH_SIZE: '8' },
   },
-};
+} satisfies Readonly<Record<string, SentenceTransformersSettings>>;
 
 export function listInfinityCandidates(environmentsFolder: string): readonly Peer[] {
   return Object.entries(INFINITY_CANDIDATES).map(([title, settings]) =>
@@ -174,15 +174,32 @@ export function listSentenceTransformersCandidates(environmentsFolder: string): 
   );
 }
 
+/** Of the candidates those that `tune.ts` finds fastest. */
+const TUNED_INFINITY = '2 processes, a core each, batches of 8';
+const TUNED_SENTENCE_TRANSFORMERS = 'onnx, 2 processes of 1 thread, batches of 8';
+
 export function listEmbeddingPeers(environmentsFolder: string): readonly Peer[] {
-  const infinity = { id: 'infinity', title: 'Infinity, as written', kind: 'as-written' } as const;
-  const sentenceTransformers = {
-    id: 'sentence-transformers',
-    title: 'FastAPI + sentence-transformers, as written',
-    kind: 'as-written',
-  } as const;
+  const plain = 'FastAPI + sentence-transformers';
   return [
-    makeInfinity(environmentsFolder, infinity, INFINITY_AS_WRITTEN),
-    makeSentenceTransformers(environmentsFolder, sentenceTransformers, SENTENCE_TRANSFORMERS_AS_WRITTEN),
+    makeInfinity(
+      environmentsFolder,
+      { id: 'infinity', title: 'Infinity, as written', kind: 'as-written' },
+      INFINITY_CANDIDATES['as written'],
+    ),
+    makeInfinity(
+      environmentsFolder,
+      { id: 'infinity-tuned', title: 'Infinity, tuned', kind: 'tuned' },
+      INFINITY_CANDIDATES[TUNED_INFINITY],
+    ),
+    makeSentenceTransformers(
+      environmentsFolder,
+      { id: 'sentence-transformers', title: `${plain}, as written`, kind: 'as-written' },
+      SENTENCE_TRANSFORMERS_CANDIDATES['as written (torch)'],
+    ),
+    makeSentenceTransformers(
+      environmentsFolder,
+      { id: 'sentence-transformers-tuned', title: `${plain}, tuned`, kind: 'tuned' },
+      SENTENCE_TRANSFORMERS_CANDIDATES[TUNED_SENTENCE_TRANSFORMERS],
+    ),
   ];
 }

@@ -94,12 +94,6 @@ export class ServerProcess {
     return pids.length === 0 ? undefined : pids.reduce((total, pid) => total + readProportionalBytes(pid), 0);
   }
 
-  /** CPU time that its processes have used so far; of those that ended, nothing. undefined where the system does not say. */
-  cpuMs(): number | undefined {
-    const pids = this.pids();
-    return pids.length === 0 ? undefined : pids.reduce((total, pid) => total + readCpuMs(pid), 0);
-  }
-
   /** SIGTERM, and SIGKILL for what has not ended in time. */
   async stop(): Promise<void> {
     this.#isStopping = true;
@@ -146,18 +140,7 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** Linux's account of a process from its state on: the name before it may hold spaces and brackets. */
-function readStat(pid: number): string[] {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
-/** User and system time, counted in hundredths of a second. */
-function readCpuMs(pid: number): number {
-  const [userTicks, systemTicks] = readStat(pid).slice(11, 13).map(Number);
-  return ((userTicks ?? Number.NaN) + (systemTicks ?? Number.NaN)) * 10;
-}
-
+/** The processes of a group. */
 function listGroup(group: number): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => readGroup(pid) === group);
@@ -166,7 +149,9 @@ function listGroup(group: number): number[] {
 /** undefined for a process that has ended */
 function readGroup(pid: number): number | undefined {
   try {
-    return Number(readStat(pid)[2]);
+    // After the name, which may hold spaces and brackets: state, parent, group.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
   } catch {
     return undefined;
   }

@@ -10,6 +10,7 @@ import { runClosedLoop } from '../load.ts';
 import { median } from '../statistics.ts';
 import { formatTable } from '../table.ts';
 import { makeDecision, makeDocument } from '../workload.ts';
+import { sumCpuMs } from './cpu-time.ts';
 import { listDecisionCandidates } from './decision-peers.ts';
 import { listInfinityCandidates, listSentenceTransformersCandidates } from './embedding-peers.ts';
 import type { Peer, PeerJob, RunningPeer } from './peer.ts';
@@ -58,10 +59,10 @@ async function measure(peer: RunningPeer, { concurrency, makeJob, name }: Load, 
   const client = new BenchClient(peer.origin, peer.apiKey, concurrency);
   const mix = { name, path: requestFor(makeJob()).path, makeBody: () => requestFor(makeJob()).body };
   const limits = { durationMs, minSamples: 1, maxDurationMs: 4 * durationMs };
-  const cpuBeforeMs = peer.server.cpuMs() ?? Number.NaN;
+  const cpuBeforeMs = sumCpuMs(peer.server.pids());
   const { requestsPerSecond, latency, errors } = await runClosedLoop({ client, mix, concurrency, ...limits });
   // The first answer of each client is not among the samples.
-  into.cpuMs.push(((peer.server.cpuMs() ?? Number.NaN) - cpuBeforeMs) / (latency.samples + concurrency));
+  into.cpuMs.push((sumCpuMs(peer.server.pids()) - cpuBeforeMs) / (latency.samples + concurrency));
   await client.close();
   if (errors > 0) throw new Error(`${peer.peer.title}: ${errors} requests failed.`);
   into.requestsPerSecond.push(requestsPerSecond);
