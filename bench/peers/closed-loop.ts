@@ -8,9 +8,8 @@ import type { Member } from './fleet.ts';
 import type { Work } from './loads.ts';
 
 const MAX_WAIT_MS = 1000;
-/** A slice goes on until so many are answered for each client, so that slow servers are not judged by a handful. */
-const MIN_ANSWERS = 1;
-const MAX_SLICES_LONGER = 10;
+/** A slice goes on until there was a reply for each client after the ramp, but no longer than this. */
+const MAX_SLICE_MS = 40_000;
 
 export interface SliceOptions {
   readonly member: Pick<Member, 'running' | 'client'>;
@@ -100,9 +99,8 @@ class Slice {
   }
 
   #hasEnough(nowMs: number): boolean {
-    if (nowMs - this.#createdMs > MAX_SLICES_LONGER * this.#durationMs) return true;
-    const isLongEnough = this.#seen > this.#ramp && nowMs - this.#startedMs >= this.#durationMs;
-    return isLongEnough && this.#latenciesMs.length >= MIN_ANSWERS * this.#ramp;
+    if (nowMs - this.#createdMs > Math.max(MAX_SLICE_MS, 10 * this.#durationMs)) return true;
+    return this.#seen >= 2 * this.#ramp && nowMs - this.#startedMs >= this.#durationMs;
   }
 
   summarise(clientShare: number): ClosedSlice {

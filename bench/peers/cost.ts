@@ -20,7 +20,8 @@ export interface CostFigures {
 }
 
 export function listCosts(cells: readonly ClosedCell[], usdPerHour: number): CostFigures[] {
-  const groups = Map.groupBy(cells, ({ peer, load }) => JSON.stringify([peer, load]));
+  const answered = cells.filter(({ tokensPerSecond }) => tokensPerSecond > 0);
+  const groups = Map.groupBy(answered, ({ peer, load }) => JSON.stringify([peer, load]));
   return [...groups.values()].map((group) => {
     const best = group.reduce((top, cell) => (cell.tokensPerSecond > top.tokensPerSecond ? cell : top));
     const { peer, load, concurrency, tokensPerSecond } = best;

@@ -63,7 +63,7 @@ function idsOf(part: ClosedPart | OpenPart | undefined, kind: ServerFigures['kin
 
 /** The rival that does best by `by`, at one load and concurrency. */
 function bestOf(cells: readonly ClosedCell[], ids: readonly string[], by: (cell: ClosedCell) => number) {
-  const own = cells.filter(({ peer }) => ids.includes(peer));
+  const own = cells.filter((cell) => ids.includes(cell.peer) && by(cell) > 0);
   return own.length === 0 ? undefined : own.reduce((top, cell) => (by(cell) > by(top) ? cell : top));
 }
 
