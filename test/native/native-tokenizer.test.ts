@@ -70,12 +70,16 @@ describe.each(kinds)('the $kind tokenizer', ({ make }) => {
   });
 
   // The other planes have next to nothing in them; tokenizer_fuzz.py --code-points reads them too.
-  it.each([0, 1, 2, 14])('gives the ids of the reference for every code point of plane %i', (plane) => {
-    const tokenizer = make({});
-    for (const [form, sums] of Object.entries(codePointSums)) {
-      expect(sumOfPlane(tokenizer, form, plane), form).toEqual(sums[plane]);
-    }
-  });
+  it.each([0, 1, 2, 14])(
+    'gives the ids of the reference for every code point of plane %i',
+    { timeout: 300_000 },
+    (plane) => {
+      const tokenizer = make({});
+      for (const [form, sums] of Object.entries(codePointSums)) {
+        expect(sumOfPlane(tokenizer, form, plane), form).toEqual(sums[plane]);
+      }
+    },
+  );
 
   it('stops reading soon after the limit', () => {
     const tokenizer = make({});
@@ -135,7 +139,7 @@ describe.skipIf(addon === undefined)('the native tokenizer', () => {
       .map((parts) => parts.join('')),
   );
 
-  it.each(groups)('gives the ids of the JavaScript one for any text, $name', ({ changes }) => {
+  it.each(groups)('gives the ids of the JavaScript one for any text, $name', { timeout: 300_000 }, ({ changes }) => {
     const [native, script] = [makeNative(changes), makeScript(changes)];
     fc.assert(
       fc.property(texts, (text) => {
@@ -184,7 +188,7 @@ describe.skipIf(addon === undefined)('the native tokenizer', () => {
     expect(requireAddon().find('nobody has this')).toBeUndefined();
   });
 
-  it('keeps no memory of what it has read', () => {
+  it('keeps no memory of what it has read', { timeout: 300_000 }, () => {
     const tokenizer = makeNative({});
     const text = 'some words of many languages, émigré 中文 한국어 '.repeat(2000);
     const read = (times: number): number => {
