@@ -9,6 +9,7 @@ const idle: QueueLoad = {
   ahead: { ownMs: [], othersMs: 0 },
   workerBusyMs: [0, 0],
   overtaking: 0,
+  overtakenForMs: 1000,
   drainRate: 1,
 };
 const limits = { maxJobs: 10, maxCostMs: 1000, deadlineMs: 500 };
@@ -37,6 +38,7 @@ describe('expected wait', () => {
     const busy = { ...idle, workerBusyMs: [100, 100] };
     expect(expectedWaitMs({ ...busy, drainRate: 0.5 })).toBe(200);
     expect(expectedWaitMs({ ...busy, overtaking: 0.75 })).toBe(400);
+    expect(expectedWaitMs({ ...busy, overtaking: 0.75, overtakenForMs: 200 })).toBe(250);
   });
 });
 

@@ -16,6 +16,8 @@ export interface QueueLoad {
   readonly workerBusyMs: readonly number[];
   /** Part of the workers' time that calls take which come later and go before this one; below 1. */
   readonly overtaking: number;
+  /** How long that may go on: then the new call has waited too long to be overtaken. */
+  readonly overtakenForMs: number;
   /** Estimated time that one worker does in a millisecond: 1 where estimates are right. */
   readonly drainRate: number;
 }
@@ -56,7 +58,7 @@ const MARGIN = 0.1;
 const MARGIN_MS = 8;
 
 /** Expected wait until work on the new call begins. */
-export function expectedWaitMs({ ahead, workerBusyMs, overtaking, drainRate }: QueueLoad): number {
+export function expectedWaitMs({ ahead, workerBusyMs, overtaking, overtakenForMs, drainRate }: QueueLoad): number {
   // Work of others goes to whoever is free; a call of one's own holds one worker as long as others wait.
   const othersMs = ahead.othersMs / workerBusyMs.length;
   const freeMs = workerBusyMs.map((busyMs) => busyMs + othersMs);
@@ -64,7 +66,8 @@ export function expectedWaitMs({ ahead, workerBusyMs, overtaking, drainRate }: Q
     const soonest = freeMs.indexOf(Math.min(...freeMs));
     freeMs[soonest] = (freeMs[soonest] ?? 0) + costMs;
   }
-  return Math.min(...freeMs) / drainRate / (1 - overtaking);
+  const waitMs = Math.min(...freeMs) / drainRate;
+  return Math.min(waitMs / (1 - overtaking), waitMs + overtaking * overtakenForMs);
 }
 
 /** When all that is queued or runs now will be done. */

@@ -17,7 +17,7 @@ import type { Clock } from './clock.ts';
 import { DrainRate } from './drain-rate.ts';
 import type { Caller } from './engine.ts';
 import { Overtaking } from './overtaking.ts';
-import { FairQueue, type QueueClass } from './queue.ts';
+import { AGEING, EMBEDDING_PATIENCE_MS, FairQueue, type QueueClass } from './queue.ts';
 import { RunningTasks } from './running-tasks.ts';
 import { chooseWorker } from './worker-choice.ts';
 
@@ -301,6 +301,7 @@ export class Dispatcher {
       ahead: queue.workAhead({ keyId, queueClass, submittedMs: nowMs, latestStartMs }, costMs, nowMs),
       workerBusyMs: this.running.busyMs(nowMs),
       overtaking: this.overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),
+      overtakenForMs: Math.max(costMs / AGEING, queueClass === 'embedding' ? EMBEDDING_PATIENCE_MS : 0),
       drainRate: this.drainRate.perWorker,
     };
   }
