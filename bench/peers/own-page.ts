@@ -1,6 +1,7 @@
 // The parts of the page that are about our server alone. Pure.
 
 import type { Cell } from '../table.ts';
+import type { BareFigures } from './bare-limit.ts';
 import type { KeptFigures } from './kept-document.ts';
 import { markdownTable } from './markdown.ts';
 import type { ShareFigures } from './shares.ts';
@@ -42,6 +43,20 @@ export function shareSection({ classes, withoutModel, clientAlone, samplesPerCla
       ['requests of the short class to', 'p50 ms', 'p95 ms', 'p99 ms'],
       ['our server around an engine that answers at once', withoutModel.p50Ms, withoutModel.p95Ms, withoutModel.p99Ms],
       ['an endpoint that does nothing', clientAlone.p50Ms, clientAlone.p95Ms, clientAlone.p99Ms],
+    ]),
+  ];
+}
+
+export function bareSection(figures: BareFigures): string[] {
+  const { concurrency, workers, httpPerSecond, bareBesideClientPerSecond, bareAlonePerSecond } = figures;
+  return [
+    '## How much of the machine is used',
+    `Decisions of 512 tokens with one question, ${concurrency} at a time, against bare loops of the same graphs on ${workers} workers.`,
+    markdownTable([
+      ['what', 'per second', 'share that the server reaches'],
+      ['our server over HTTP', httpPerSecond, ''],
+      ['bare loops beside the same client', bareBesideClientPerSecond, figures.ratio.toFixed(3)],
+      ['bare loops alone', bareAlonePerSecond, figures.ratioToBareAlone.toFixed(3)],
     ]),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { type Cell, formatNumber } from '../table.ts';
 import { markdownTable } from './markdown.ts';
-import { keptSection, memorySection, shareSection } from './own-page.ts';
+import { bareSection, keptSection, memorySection, shareSection } from './own-page.ts';
 import type { Plot } from './plots.ts';
 import {
   type ClosedPart,
@@ -38,10 +38,14 @@ export function writePage(report: PeersReport, plots: readonly Plot[]): string {
       : []),
     ...(parts.kept ? [keptSection(parts.kept.figures)] : []),
     ...(parts.shares ? [shareSection(parts.shares.figures)] : []),
+    ...(parts.bare ? [bareSection(parts.bare.figures)] : []),
     ...(parts.memory ? [memorySection(parts.memory.figures)] : []),
     serverSection(report),
   ];
-  return `${sections.map((lines) => lines.join('\n\n')).join('\n\n')}\n`;
+  return `${sections
+    .map((lines) => lines.join('\n\n'))
+    .filter((section) => section !== '')
+    .join('\n\n')}\n`;
 }
 
 function headSection({ startedAt, isQuick, machine, usdPerHour, parts }: PeersReport): string[] {
@@ -170,6 +174,7 @@ function serverSection({ parts }: PeersReport): string[] {
   );
   const seen = new Set<string>();
   const servers = figures.flatMap((part) => part.servers).filter(({ id }) => !seen.has(id) && seen.add(id));
+  if (servers.length === 0) return [];
   const megabytes = (bytes: number | null): number => (bytes === null ? Number.NaN : bytes / MEGABYTE);
   const rows = servers.map(({ title, readyMs, startedBytes, loadedBytes, idleShare }): Cell[] => {
     return [title, readyMs.firstMs, readyMs.secondMs, megabytes(startedBytes), megabytes(loadedBytes), 100 * idleShare];
