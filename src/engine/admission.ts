@@ -51,7 +51,7 @@ const LEAST_RETRY_MS = 100;
 /** One key may fill this part of the queue, so that there is always room for another's first call. */
 const LARGEST_SHARE_OF_ONE_KEY = 0.5;
 /**
- * What an expected time must leave of the caller's deadline. Estimates of single calls are off by about a fifth, but what
+ * What an expected time must leave of a deadline. Estimates of single calls are off by about a fifth, but what
  * waits is a sum of several, whose errors partly cancel: a tenth, and the answer's way out through HTTP.
  */
 const MARGIN = 0.1;
@@ -96,7 +96,7 @@ function findReason(load: QueueLoad, newcomer: Newcomer, limits: AdmissionLimits
   const waitMs = expectedWaitMs(load);
   // An estimate may be wrong: a queue shorter than the workers are many is not refused on its word alone.
   const isShort = load.jobs < load.workerBusyMs.length;
-  if (!isShort && waitMs > limits.deadlineMs) return 'wait';
+  if (!isShort && waitMs * (1 + MARGIN) > limits.deadlineMs) return 'wait';
   if (deadlineMs === undefined) return undefined;
   const answerMs = waitMs + durationMs / load.drainRate;
   return answerMs * (1 + MARGIN) + MARGIN_MS > deadlineMs ? 'late' : undefined;
