@@ -29,6 +29,15 @@ class Prepared:
     option_ids: list[list[int]]
 
 
+@dataclass
+class Document:
+    """Slices of the state, and their keys and values once they are known."""
+
+    slices: list[list[int]]
+    windows: list[Cache] | None = None
+    joined: Cache | None = None
+
+
 class Decider:
     def __init__(self, settings: Settings):
         manifest = read_manifest(settings.model_folder)
@@ -41,9 +50,8 @@ class Decider:
         state_ids, questions = self._tokenize(request)
         if len(state_ids) > self._manifest["limits"]["state_tokens"]:
             raise TooLong(f"The document has {len(state_ids)} tokens.")
-        windows = self._encode(self._texts.cut(state_ids, self._slice_tokens), segment=0)
-        state = self._graphs.join(windows)
-        probabilities = [self._ask(question, windows, state) for question in questions]
+        document = Document(self._texts.cut(state_ids, self._slice_tokens))
+        probabilities = [self._ask(question, document) for question in questions]
         tokens = len(state_ids)
         for prepared in questions:
             tokens += len(prepared.instruction_ids) + sum(map(len, prepared.option_ids))
@@ -74,23 +82,41 @@ class Decider:
             self._graphs.encode(with_specials(part), segment, min(index, last)) for index, part in enumerate(slices)
         ]
 
-    def _ask(self, prepared: Prepared, windows: list[Cache], state: Cache) -> list[float]:
+    def _ask(self, prepared: Prepared, document: Document) -> list[float]:
         """-> probabilities in the order of the request"""
         *encoded, last = self._texts.cut(prepared.instruction_ids, self._slice_tokens)
-        cache = self._graphs.join([*windows, *self._encode(encoded, segment=1)]) if encoded else state
-        chunks = self._chunks(prepared, with_specials(last), cache)
-        vectors = pool([(chunk, self._graphs.answer(chunk, cache)) for chunk in chunks], len(prepared.order))
-        kind = prepared.question.type
-        levels = [level + 1 if kind == "score" else 0 for level in range(len(prepared.order))]
-        logits = self._graphs.head(vectors, QUESTION_TYPES.index(kind), levels)
-        found = softmax(logits.astype(np.float64) / self._temperature(kind, len(levels)))
+        keys = sum(len(part) + 2 for part in [*document.slices, *encoded])
+        chunks = self._chunks(prepared, with_specials(last), keys)
+        count, kind = len(prepared.order), prepared.question.type
+        question_type = QUESTION_TYPES.index(kind)
+        levels = [level + 1 if kind == "score" else 0 for level in range(count)]
+        fits_one_run = len(document.slices) == len(chunks) == 1 and not encoded and len(chunks[0].options) == count
+        if document.windows is None and fits_one_run and self._graphs.can_decide_at_once:
+            window = with_specials(document.slices[0])
+            logits, cache = self._graphs.decide(window, chunks[0], question_type, levels)
+            document.windows, document.joined = [cache], cache
+        else:
+            cache = self._read(document, encoded)
+            vectors = pool([(chunk, self._graphs.answer(chunk, cache)) for chunk in chunks], count)
+            logits = self._graphs.head(vectors, question_type, levels)
+        found = softmax(logits.astype(np.float64) / self._temperature(kind, count))
         probabilities = np.empty_like(found)
         probabilities[prepared.order] = found
         return probabilities.tolist()
 
-    def _chunks(self, prepared: Prepared, instruction: list[int], cache: Cache) -> list[Chunk]:
+    def _read(self, document: Document, encoded: list[list[int]]) -> Cache:
+        """-> keys and values of the document, and of the instructions that did not fit into the branch"""
+        if document.windows is None:
+            document.windows = self._encode(document.slices, segment=0)
+        if document.joined is None:
+            document.joined = self._graphs.join(document.windows)
+        if not encoded:
+            return document.joined
+        return self._graphs.join([*document.windows, *self._encode(encoded, segment=1)])
+
+    def _chunks(self, prepared: Prepared, instruction: list[int], keys: int) -> list[Chunk]:
         limits = self._manifest["branches"]
-        capacity = min(limits["max_tokens"], limits["max_scores"] // self._graphs.count_keys(cache))
+        capacity = min(limits["max_tokens"], limits["max_scores"] // keys)
         pieces = [
             [[*part, SEP] for part in self._texts.cut(ids, self._slice_tokens)] for ids in prepared.option_ids
         ]

@@ -31,9 +31,10 @@ class Graphs:
     def __init__(self, settings: Settings, manifest: dict[str, Any]):
         files = manifest["graphs"]["int8"]
         self._use_ort_values = settings.ort_values
-        self._encode = open_session(settings.model_folder / files["encode"], settings)
-        self._answer = open_session(settings.model_folder / files["answer"], settings)
-        self._head = open_session(settings.model_folder / files["head"], settings)
+        sessions = {name: open_session(settings.model_folder / file, settings) for name, file in files.items()}
+        self._encode, self._answer, self._head = sessions["encode"], sessions["answer"], sessions["head"]
+        # The three in one run, for short documents; a model may come without it.
+        self._decide = sessions.get("decide")
         outputs = self._encode.get_outputs()
         self._cache_names = [output.name for output in outputs]
         # The one dimension without a number is that of the tokens.
@@ -54,20 +55,29 @@ class Graphs:
         parts = [[to_numpy(tensor) for tensor in window] for window in windows]
         return [np.concatenate(tensors, axis=axis) for axis, tensors in zip(self._token_axes, zip(*parts))]
 
-    def count_keys(self, cache: Cache) -> int:
-        """Tokens of a cache."""
-        first = cache[0]
-        return (first.shape() if isinstance(first, ort.OrtValue) else first.shape)[self._token_axes[0]]
+    @property
+    def can_decide_at_once(self) -> bool:
+        return self._decide is not None
+
+    def decide(self, token_ids: list[int], chunk: Chunk, question_type: int, levels: list[int]) -> tuple[np.ndarray, Cache]:
+        """A window and a chunk with one piece per option -> logits [options], keys and values of the window."""
+        assert self._decide is not None
+        feeds = {
+            "state_ids": row(token_ids),
+            **chunk_feeds(chunk),
+            "question_type": integers([question_type]),
+            "levels": row(levels),
+        }
+        if not self._use_ort_values:
+            logits, *cache = self._decide.run(None, feeds)
+            return logits[0], cache
+        values = {name: ort.OrtValue.ortvalue_from_numpy(array) for name, array in feeds.items()}
+        found, *kept = self._decide.run_with_ort_values(None, values)
+        return found.numpy()[0], kept
 
     def answer(self, chunk: Chunk, cache: Cache) -> np.ndarray:
         """-> piece vectors [pieces, hidden]"""
-        feeds: dict[str, Any] = {
-            "token_ids": row(chunk.token_ids),
-            "positions": row(chunk.positions),
-            "branch": row(chunk.branch),
-            "pieces": np.arange(1, len(chunk.options) + 1, dtype=np.int64),
-            **dict(zip(self._cache_names, cache)),
-        }
+        feeds: dict[str, Any] = {**chunk_feeds(chunk), **dict(zip(self._cache_names, cache))}
         if not self._use_ort_values:
             return self._answer.run(None, feeds)[0]
         values = {name: to_ort_value(tensor) for name, tensor in feeds.items()}
@@ -89,6 +99,15 @@ def integers(values: list[int]) -> np.ndarray:
 
 def row(values: list[int]) -> np.ndarray:
     return integers(values)[None]
+
+
+def chunk_feeds(chunk: Chunk) -> dict[str, np.ndarray]:
+    return {
+        "token_ids": row(chunk.token_ids),
+        "positions": row(chunk.positions),
+        "branch": row(chunk.branch),
+        "pieces": np.arange(1, len(chunk.options) + 1, dtype=np.int64),
+    }
 
 
 def to_numpy(tensor: Any) -> np.ndarray:
