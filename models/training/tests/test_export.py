@@ -127,7 +127,7 @@ def test_int8_runs_fused_operators(folder, tmp_path):
     assert counts["encode"]["DynamicQuantizeMatMul"] == 6 * 6 + 2
     assert counts["answer"]["DynamicQuantizeMatMul"] == 6 * 6
     assert counts["decide"]["DynamicQuantizeMatMul"] == 12 * 6 + 2
-    assert counts["encode"]["MultiHeadAttention"] == 6
+    assert counts["encode"]["MultiHeadAttention"] == 6 and counts["answer"]["MultiHeadAttention"] == 1
     for name in BUILDERS:
         assert not counts[name].keys() & {"MatMulInteger", "DynamicQuantizeLinear", "SkipLayerNormalization"}
 

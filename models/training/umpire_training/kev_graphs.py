@@ -29,8 +29,10 @@ Attend = Callable[[str, str, str, str, str], str]
 BranchAttention = Callable[[GraphBuilder, Shape, str, str], Attend]
 
 HEAD_EPSILON = 1e-5
-# Scores whose exponentials, and sums of thousands of them, float32 can hold. Those of `kev` lie within −120 and 60.
+# Scores whose exponentials, and sums of thousands of them, float32 can hold.
 LEAST_SCORE, LARGEST_SCORE = -80.0, 75.0
+# Those of the first layer, which compares tokens as they are, come to 84 and more; further up the largest seen is 13.
+LAYERS_OF_LARGE_SCORES = 1
 SET_HEADS = 6
 
 
@@ -70,13 +72,17 @@ def build_answer(g: GraphBuilder, state: State, shape: Shape, attention: BranchA
              for layer in range(shape.layers)]  # fmt: skip
     added = [small_table(g, state, positions, "positions"), small_table(g, state, g.constant(1), "segments")]
     x = embed_tokens(g, state, token_ids, added)
-    # Exponentials as they are do not fit float16.
-    attention = attention or (fused_attention if g.precision == "fp16" else two_sums)
-    attend = attention(g, shape, branch, cache[0][0])
     for layer, cached in enumerate(cache):
+        if layer in (0, LAYERS_OF_LARGE_SCORES):
+            attend = (attention or best_attention(g, layer))(g, shape, branch, cache[0][0])
         x = merge(g, state, x, attend(*project(g, state, x, layer, ("query", "key", "value")), *cached), layer)
     # The last layer's values are projected from the finished state: their mean holds its sentence vector.
     g.output(piece_vectors(g, state, shape, x, cache[-1][1], branch, pieces), "piece_vectors", ["P", shape.hidden])
+
+
+def best_attention(g: GraphBuilder, layer: int) -> BranchAttention:
+    """Exponentials of scores as they are: where they stay small, and not in float16."""
+    return fused_attention if layer < LAYERS_OF_LARGE_SCORES or g.precision == "fp16" else two_sums
 
 
 def two_sums(g: GraphBuilder, shape: Shape, branch: str, any_key: str) -> Attend:
