@@ -101,7 +101,7 @@ export function listDecisionCandidates(environmentsFolder: string): readonly Pee
 }
 
 /** Of the candidates the one that `tune.ts` finds fastest. */
-const TUNED = '2 processes of 1 thread, pool of 2';
+const TUNED = '1 process, 2 threads of 1';
 
 export function listDecisionPeers(environmentsFolder: string): readonly Peer[] {
   const asWritten = { id: 'python', title: 'FastAPI + onnxruntime, as written', kind: 'as-written' } as const;
