@@ -122,5 +122,11 @@ async function startTwice(peer: Peer, dataFolder: string): Promise<Member> {
 }
 
 function signalAll(members: readonly Member[], signal: 'SIGSTOP' | 'SIGCONT'): void {
-  for (const { running } of members) for (const pid of running.server.pids()) process.kill(pid, signal);
+  for (const pid of members.flatMap(({ running }) => running.server.pids())) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // A child of a server that ended in the meantime needs no signal.
+    }
+  }
 }

@@ -1,6 +1,6 @@
 // The comparison: starts every server, compares their answers, measures them in turns, and writes a page, its figures and its
 // plots.
-// npm run bench:peers [-- --quick] [--only PARTS] [--peers IDS] [--rounds N] [--usd-per-hour X] [--environments DIR] [--out DIR]
+// npm run bench:peers [-- --quick] [--only PARTS] [--peers IDS] [--rounds N] [--concurrency LIST] [--usd-per-hour X] [--environments DIR] [--out DIR]
 
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -43,6 +43,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: PART_NAMES.join(',') },
     peers: { type: 'string' },
     rounds: { type: 'string' },
+    concurrency: { type: 'string' },
     'usd-per-hour': { type: 'string', default: DEFAULT_USD_PER_HOUR },
     environments: { type: 'string', default: DEFAULT_ENVIRONMENTS_FOLDER },
     out: { type: 'string', default: join(ROOT, 'bench', 'results') },
@@ -141,7 +142,9 @@ function writeReport(report: PeersReport): string {
 const run = new Run();
 const usdPerHour = readNumber('usd-per-hour', values['usd-per-hour']);
 const rounds = values.rounds === undefined ? undefined : readNumber('rounds', values.rounds);
-const effort = planEffort(values.quick, rounds);
+const planned = planEffort(values.quick, rounds);
+const concurrencies = values.concurrency?.split(',').map((text) => readNumber('concurrency', text));
+const effort: Effort = concurrencies === undefined ? planned : { ...planned, concurrencies };
 const head = {
   format: 1,
   startedAt: new Date().toISOString(),

@@ -13,7 +13,10 @@ export interface TokenUsage extends Usage {
   readonly reasoningTokens: number;
 }
 
-/** Parts of a local job's time, in milliseconds; printed in `Server-Timing`. */
+/**
+ * Parts of a local job's time, in milliseconds; printed in `Server-Timing`. Tokenising and inference are of all workers
+ * together: where several share a job, it takes less time than that.
+ */
 export interface JobTimings {
   readonly queueMs: number;
   readonly tokenizeMs: number;
