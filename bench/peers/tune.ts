@@ -15,6 +15,7 @@ import { listDecisionCandidates } from './decision-peers.ts';
 import { listInfinityCandidates, listSentenceTransformersCandidates } from './embedding-peers.ts';
 import type { Peer, PeerJob, RunningPeer } from './peer.ts';
 import { DEFAULT_ENVIRONMENTS_FOLDER } from './python-environment.ts';
+import { makeUmpirePeer } from './umpire-peer.ts';
 import { requestFor } from './wire.ts';
 
 interface Load {
@@ -98,7 +99,10 @@ async function tune(): Promise<void> {
   });
   const target = TARGETS[positionals[0] ?? ''];
   if (target === undefined) throw new Error(`Say which of ${Object.keys(TARGETS).join(', ')}.`);
-  const candidates = target.list(values.environments).filter(({ title }) => new RegExp(values.only).test(title));
+  // Ours first, to see what the settings are worth beside it.
+  const candidates = [makeUmpirePeer(), ...target.list(values.environments)].filter(({ title }) =>
+    new RegExp(values.only).test(title),
+  );
   const folder = mkdtempSync(join(tmpdir(), 'umpire-tune-'));
   const running: RunningPeer[] = [];
   try {
