@@ -13,7 +13,7 @@ const MAX_PROBABILITY_DIFFERENCE = 0.05;
 const MIN_COSINE = 0.99;
 
 const probabilityLists = z.array(z.array(z.number()));
-const goldenQuestion = z.discriminatedUnion('type', [
+export const goldenQuestion = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('choice'),
     instructions: z.string(),

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { goldenQuestion } from '../golden-check.ts';
 import { DECISION_MODEL, type DecisionBody, EMBEDDING_MODEL, makeDecision, makeDocument } from '../workload.ts';
 import type { PeerJob } from './peer.ts';
 import { ROOT } from './started-peer.ts';
@@ -13,20 +14,6 @@ const SPECIAL = /\[(SEP|CLS|MASK|PAD|UNK)\]/;
 type Questions = DecisionBody['questions'];
 type WireQuestion = Questions[string];
 
-const goldenQuestion = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('choice'),
-    instructions: z.string(),
-    options: z.array(z.tuple([z.string(), z.string().nullable()])),
-  }),
-  z.object({ type: z.literal('score'), instructions: z.string(), levels: z.array(z.string()) }),
-  z.object({
-    type: z.literal('noul'),
-    instructions: z.string(),
-    false: z.string().nullable(),
-    true: z.string().nullable(),
-  }),
-]);
 const goldenDecisions = z.object({
   cases: z.array(z.object({ state: z.string(), questions: z.array(goldenQuestion) })),
 });
