@@ -2,6 +2,7 @@
 // it is native-tokenizer.ts's.
 
 import { createRequire } from 'node:module';
+import type { BertVocabulary } from './bert-file.ts';
 
 declare const handleMark: unique symbol;
 
@@ -10,17 +11,10 @@ export interface NativeHandle {
   readonly [handleMark]: true;
 }
 
-export interface NativeSource {
+export interface NativeSource extends Omit<BertVocabulary, 'ids'> {
   readonly tokens: readonly string[];
   /** `[tokens]` */
   readonly ids: Int32Array;
-  readonly prefix: string;
-  readonly lowercase: boolean;
-  readonly stripAccents: boolean;
-  readonly maxWordCharacters: number;
-  readonly unknownId: number;
-  readonly clsId: number;
-  readonly sepId: number;
 }
 
 /** What native/src/addon.cc exports; its comments say more. */
