@@ -6,23 +6,8 @@ core gets one thread.
 
 from __future__ import annotations
 
-import os
-import socket
-
+from cores import take_a_core
 from fastapi import FastAPI
-
-
-def take_a_core() -> socket.socket:
-    """The first core that no other worker has: the name of a socket is the lock, as long as it is held."""
-    for core in sorted(os.sched_getaffinity(0)):
-        lock = socket.socket(socket.AF_UNIX)
-        try:
-            lock.bind(f"\0infinity-{os.getppid()}-core-{core}")
-        except OSError:
-            continue
-        os.sched_setaffinity(0, {core})
-        return lock
-    raise RuntimeError("There are more workers than cores.")
 
 
 def create_app() -> FastAPI:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -14,25 +12,14 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
+from cores import take_a_core
+
 from .decider import Decider, TooLong
 from .settings import Settings
 from .wire import DecisionReply, DecisionRequest
 
 PATH = "/ai/v1/systemone"
 settings = Settings.from_environment()
-
-
-def take_a_core() -> socket.socket:
-    """Each worker of uvicorn takes the first core that no other has: the name of a socket is the lock, as long as it is held."""
-    for core in sorted(os.sched_getaffinity(0)):
-        lock = socket.socket(socket.AF_UNIX)
-        try:
-            lock.bind(f"\0decision-server-{os.getppid()}-core-{core}")
-        except OSError:
-            continue
-        os.sched_setaffinity(0, {core})
-        return lock
-    raise RuntimeError("There are more workers than cores.")
 
 
 @asynccontextmanager
