@@ -54,8 +54,8 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRun
 }
 
 async function sendAt({ member, headers }: OpenLoopOptions, { dueMs, request, group }: Planned): Promise<Outcome> {
-  const inMs = dueMs - performance.now();
-  if (inMs > 0) await sleep(inMs);
+  // A timer may come a little early: nothing is sent before its moment.
+  for (let inMs = dueMs - performance.now(); inMs > 0; inMs = dueMs - performance.now()) await sleep(inMs);
   const options: PostOptions = { headers, timeoutMs: PATIENCE_MS };
   const sentMs = performance.now();
   const reply = await member.client.post(request.path, request.body, options).catch(readFailure);
