@@ -67,17 +67,30 @@ export interface Replay {
 
 export type Opening = { readonly type: 'opened'; readonly request: OpenRequest } | Replay;
 
+/** A request whose work runs while the accounting decides. */
+export interface EarlyOpening {
+  /** Its standing is known when it ends. `complete` throws what `open` would have thrown. */
+  readonly request: OpenRequest;
+  /** Resolves when the request is let in. Rejects as `open` does. */
+  readonly letIn: Promise<void>;
+}
+
 export interface Accounting {
   /**
    * @throws AppError `insufficient_quota`, `rate_limit_exceeded`, `store_unavailable`, `idempotency_key_reused`,
    * `idempotency_key_in_use`; the signal's reason when the client left while waiting
    */
   open(request: MeteredRequest): Promise<Opening>;
+  /**
+   * The same for what `expectsToAdmit` was true of: the store is told within 50 ms, together with whatever else it is
+   * told until then, and a short job costs it one transaction in all. If this process dies before, there is no row.
+   */
+  openEarly(request: MeteredRequest): EarlyOpening;
   /** Whether `expected` matters for this requester: counting tokens beforehand takes time. */
   needsCount(requester: Requester): boolean;
   /**
-   * Whether `open` will most likely let this in, so that the work may begin while it decides. A guess: what is refused
-   * all the same is neither answered nor billed.
+   * Whether `open` will most likely let this in, so that the work may begin before it decides. A guess: what is refused
+   * all the same is neither answered nor billed. Never true of a request with an idempotency key.
    */
   expectsToAdmit(work: ExpectedWork): boolean;
 }

@@ -37,6 +37,9 @@ let requester: Requester;
 const accounting: Accounting = {
   needsCount: () => true,
   expectsToAdmit: () => false,
+  openEarly: () => {
+    throw new Error('chat waits to be let in');
+  },
   open: async () => ({
     type: 'opened',
     request: {

@@ -1,6 +1,7 @@
 // One request that the ledger let in, until its row is written. Owns the order of things when the store fails at the end:
 // nothing is answered unbilled, and no reservation stays open.
 
+import type { AppError } from '../domain/errors.ts';
 import { NO_STANDING, type Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../domain/money.ts';
@@ -41,11 +42,24 @@ export interface LedgerParts {
   readonly unsettled: Unsettled;
 }
 
+/** What became of a reservation that its request did not wait for. */
+export type Admission =
+  | { readonly type: 'reserved' }
+  | { readonly type: 'refused'; readonly error: unknown }
+  /** The store could not be asked, and the configuration wants it served all the same. */
+  | { readonly type: 'unbilled' }
+  /** The store failed: it may have taken the reservation, and the settlement that came with it. */
+  | { readonly type: 'unknown'; readonly error: AppError };
+
 export interface LetInRequest {
   readonly request: { readonly requester: Requester; readonly model: ModelCard };
   readonly reservation: Reservation;
   readonly standing: Standing;
+  /** Default: it was reserved. Never rejects. */
+  readonly admission?: Promise<Admission>;
 }
+
+const RESERVED: Admission = { type: 'reserved' };
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
@@ -55,12 +69,20 @@ export class LedgerRequest implements OpenRequest {
   readonly #parts: LedgerParts;
   readonly #request: LetInRequest['request'];
   readonly #reservation: Reservation;
+  /** undefined: not known yet. */
+  #admission: Admission | undefined;
+  readonly #admitted: Promise<Admission>;
 
-  constructor(parts: LedgerParts, { request, reservation, standing }: LetInRequest) {
+  constructor(parts: LedgerParts, { request, reservation, standing, admission }: LetInRequest) {
     this.#parts = parts;
     this.#request = request;
     this.#reservation = reservation;
     this.standing = standing;
+    this.#admission = admission === undefined ? RESERVED : undefined;
+    this.#admitted = (admission ?? Promise.resolve(RESERVED)).then((said) => {
+      this.#admission = said;
+      return said;
+    });
   }
 
   async complete(work: FinishedWork): Promise<Receipt> {
@@ -74,11 +96,19 @@ export class LedgerRequest implements OpenRequest {
       await this.fail(error);
       throw error;
     }
-    const standing = await this.#settleOrRefuse(settlement, ended);
-    return { costPicoUsd: cost, standing };
+    // Told before it is known whether the request is let in: so both are one transaction. What is not let in is not
+    // there to be settled.
+    const first = this.#settle(settlement);
+    first.catch(() => undefined);
+    const admission = await this.#admitted;
+    if (admission.type === 'refused') throw admission.error;
+    if (admission.type === 'unbilled') this.#parts.metrics.servedUnbilled();
+    else return { costPicoUsd: cost, standing: await this.#settleOrRefuse(settlement, first) };
+    return { costPicoUsd: cost, standing: NO_STANDING };
   }
 
   async fail(error: unknown, partial?: Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>): Promise<void> {
+    if (this.#admission !== undefined && this.#admission.type !== 'reserved') return;
     const { store } = this.#parts;
     const { id } = this.#reservation;
     const isReleased = partial === undefined && !wasAccepted(error, this.#request.model);
@@ -96,11 +126,13 @@ export class LedgerRequest implements OpenRequest {
     }
   }
 
-  async #settleOrRefuse(settlement: Settlement, ended: EndedRequest): Promise<Standing> {
+  /** @param first the settlement, told for the first time */
+  async #settleOrRefuse(settlement: Settlement, first: Promise<SettleOutcome>): Promise<Standing> {
     const { whenStoreFails, metrics, unsettled } = this.#parts;
+    const ended = this.#ended();
     let cause: unknown;
     try {
-      const settled = await this.#settlePatiently(settlement);
+      const settled = await this.#settlePatiently(settlement, first);
       if (settled.type === 'settled') return settled.standing;
       // Somebody took this process for dead and closed the request: there is nothing left to settle.
     } catch (error) {
@@ -118,13 +150,13 @@ export class LedgerRequest implements OpenRequest {
   }
 
   /** A store that fails is asked again for a while. A call that is under way is always waited for: it may yet succeed. */
-  async #settlePatiently(settlement: Settlement): Promise<SettleOutcome> {
+  async #settlePatiently(settlement: Settlement, first: Promise<SettleOutcome>): Promise<SettleOutcome> {
     const { clock, settleTimeoutMs, whenStoreFails } = this.#parts;
     const untilMs = clock.nowMs() + (whenStoreFails === 'refuse' ? settleTimeoutMs : 0);
     let pauseMs = FIRST_PAUSE_MS;
-    for (;;) {
+    for (let telling = first; ; telling = this.#settle(settlement)) {
       try {
-        return await this.#settle(settlement);
+        return await telling;
       } catch (error) {
         const leftMs = untilMs - clock.nowMs();
         if (!(error instanceof StoreUnavailableError) || leftMs <= 0) throw error;

@@ -2,13 +2,13 @@
 // and what happens while the store fails; who fits into a budget the store decides.
 
 import { randomUUID } from 'node:crypto';
-import type { Demand } from '../domain/ledger.ts';
+import { type Demand, NO_STANDING } from '../domain/ledger.ts';
 import { ENDPOINT_OF_TYPE } from '../domain/model-card.ts';
 import { costPicoUsd } from '../domain/money.ts';
 import { type LedgerStore, type Reservation, type ReserveOutcome, StoreUnavailableError } from '../storage/stores.ts';
-import type { Accounting, ExpectedWork, MeteredRequest, Opening, OpenRequest } from './accounting.ts';
+import type { Accounting, EarlyOpening, ExpectedWork, MeteredRequest, Opening, OpenRequest } from './accounting.ts';
 import { Foresight } from './foresight.ts';
-import { type LedgerParts, LedgerRequest, UnbilledRequest } from './ledger-request.ts';
+import { type Admission, type LedgerParts, LedgerRequest, UnbilledRequest } from './ledger-request.ts';
 import type { ReplyStatuses } from './outcome.ts';
 import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from './refusal.ts';
 import type { Requester } from './requester.ts';
@@ -40,6 +40,8 @@ interface Reserved {
   readonly outcome: ReserveOutcome;
 }
 
+/** Longer than most decisions take: the row of such a one is written in the transaction that lets it in. */
+const RESERVE_WITHIN_MS = 50;
 const FIRST_LOOK_MS = 20;
 const LONGEST_LOOK_MS = 250;
 
@@ -92,6 +94,17 @@ export class LedgerAccounting implements Accounting {
       case 'in-progress':
         throw idempotencyKeyBusy();
     }
+  }
+
+  openEarly(request: MeteredRequest): EarlyOpening {
+    const reservation = this.#reservationFor(request);
+    const admission = this.#admitEarly(reservation);
+    const opened = new LedgerRequest(this.#parts, { request, reservation, standing: NO_STANDING, admission });
+    const letIn = admission.then((said) => {
+      if ('error' in said) throw said.error;
+    });
+    letIn.catch(() => undefined);
+    return { request: this.#watch(opened), letIn };
   }
 
   /**
@@ -166,12 +179,29 @@ export class LedgerAccounting implements Accounting {
   async #reserve(reservation: Reservation): Promise<ReserveOutcome> {
     const startedMs = performance.now();
     try {
-      const outcome = await this.#options.store.reserve(reservation);
-      if ('standing' in outcome) this.#foresight.note(reservation.keyId, outcome.standing, this.#clock.nowMs());
-      return outcome;
+      return this.#noted(reservation, await this.#options.store.reserve(reservation));
     } finally {
       this.#options.metrics.ledgerAnswered('reserve', performance.now() - startedMs);
     }
+  }
+
+  /** Nobody waits for it, so its time is not measured. */
+  async #admitEarly(reservation: Reservation): Promise<Admission> {
+    try {
+      const outcome = this.#noted(reservation, await this.#options.store.reserve(reservation, RESERVE_WITHIN_MS));
+      if (outcome.type === 'reserved') return { type: 'reserved' };
+      if (outcome.type === 'refused') return { type: 'refused', error: refusalError(outcome, reservation.demand) };
+      return { type: 'refused', error: new Error(`A request without an idempotency key is not "${outcome.type}".`) };
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) return { type: 'refused', error };
+      if (this.#options.whenStoreFails === 'serve') return { type: 'unbilled' };
+      return { type: 'unknown', error: storeUnavailable(error) };
+    }
+  }
+
+  #noted(reservation: Reservation, outcome: ReserveOutcome): ReserveOutcome {
+    if ('standing' in outcome) this.#foresight.note(reservation.keyId, outcome.standing, this.#clock.nowMs());
+    return outcome;
   }
 
   #openWithoutStore(request: MeteredRequest, error: StoreUnavailableError): Opening {

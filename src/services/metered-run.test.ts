@@ -114,12 +114,65 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     await turn();
     expect(events).toEqual(['began', 'counted']);
     finishJob();
+    asked.then(() => events.push('answered'));
     await turn();
-    expect(bench.store.settlements).toHaveLength(1);
+    expect(events).toEqual(['began', 'counted']);
     letIn(LET_IN);
     expect(await asked).toMatchObject({ type: 'answered', body: 'body' });
-    expect(events).toEqual(['began', 'counted']);
     expect(bench.store.settlements).toHaveLength(2);
+  });
+
+  it('tells the store of its end together with its begin when it is done before anybody asked for a reservation', async () => {
+    await askOnce();
+    const letIn = holdReservation();
+    const asked = ask();
+    await turn();
+    finishJob();
+    await turn();
+    const [, reservation] = bench.store.reservations;
+    expect(bench.store.settlements[1]).toMatchObject({ id: reservation?.id, outcome: { end: 'completed' } });
+    letIn(LET_IN);
+    await asked;
+  });
+
+  it('is answered if the store that failed in between turns out to have taken both', async () => {
+    await askOnce();
+    bench.store.settleScript.push(storeIsDown());
+    const answer = holdReservation();
+    const asked = ask();
+    await turn();
+    finishJob();
+    await turn();
+    answer(storeIsDown());
+    expect(await bench.settled(asked)).toMatchObject({ type: 'answered' });
+    expect(bench.store.settlements).toHaveLength(3);
+  });
+
+  it('is not answered if the store that failed in between turns out to have taken neither', async () => {
+    await askOnce();
+    bench.store.settleScript.push(storeIsDown(), { type: 'missing' });
+    const answer = holdReservation();
+    const asked = ask();
+    await turn();
+    finishJob();
+    await turn();
+    answer(storeIsDown());
+    await expect(bench.settled(asked)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(bench.unbilled).toBe(0);
+  });
+
+  it('is answered unbilled, and counted, by a store that fails, where the configuration wants it', async () => {
+    bench = new AccountingBench({ whenStoreFails: 'serve' });
+    await askOnce();
+    bench.store.settleScript.push({ type: 'missing' });
+    const answer = holdReservation();
+    const asked = ask();
+    await turn();
+    finishJob();
+    await turn();
+    answer(storeIsDown());
+    expect(await asked).toMatchObject({ type: 'answered' });
+    expect(bench.unbilled).toBe(1);
   });
 
   it.each([
@@ -145,9 +198,8 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     const asked = ask();
     await turn();
     finishJob(new Error('worker lost'));
-    await turn();
-    letIn(LET_IN);
     await expect(asked).rejects.toThrow('worker lost');
+    letIn(LET_IN);
     expect(bench.store.settlements[1]?.outcome).toMatchObject({ end: 'failed', costPicoUsd: 0n });
   });
 

@@ -5,7 +5,7 @@ import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { JobTimings, Usage } from '../domain/usage.ts';
 import type { ResultSource } from '../engine/engine.ts';
-import type { Accounting, Opening, OpenRequest, Receipt, Replay, StoredReply } from './accounting.ts';
+import type { Accounting, MeteredRequest, OpenRequest, Receipt, Replay, StoredReply } from './accounting.ts';
 import type { Requester } from './requester.ts';
 
 export interface LocalResult {
@@ -45,21 +45,20 @@ export interface MeteredRun<Result> {
  * @throws AppError of the accounting and of the engine; the signal's reason when the client left before dispatch
  */
 export async function runMetered<Result extends LocalResult>(work: MeteredRun<Result>): Promise<LocalReply<Result>> {
-  const { accounting, writer } = work;
-  const early = accounting.expectsToAdmit(work) ? runOrRefuse(work) : undefined;
+  const { accounting } = work;
+  if (accounting.expectsToAdmit(work)) return await runEarly(work);
+  const opening = await accounting.open(await requestFor(work));
+  return opening.type === 'replayed' ? opening : await runAndBill(work, opening.request);
+}
+
+/** Begins before the accounting has decided, and ends with what it says first: a refusal or the job's result. */
+async function runEarly<Result extends LocalResult>(work: MeteredRun<Result>): Promise<LocalReply<Result>> {
+  const running = runOrRefuse(work);
   // It may fail, or come to nothing, before anybody waits for it.
-  early?.catch(() => undefined);
-  const opening = await open(work);
-  if (opening.type === 'replayed') return opening;
-  const { result, body } = await runAndWrite({ ...work, run: () => early ?? work.run() }, opening.request);
-  const { usage, timings } = result;
-  const receipt = await opening.request.complete({
-    usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
-    isEstimated: false,
-    waitMs: timings.queueMs,
-    reply: ({ costPicoUsd }) => writer.keep(result, body.toString(), costPicoUsd),
-  });
-  return { type: 'answered', result, body, receipt };
+  running.catch(() => undefined);
+  const { request, letIn } = work.accounting.openEarly(await requestFor(work));
+  const run = () => Promise.race([running, letIn.then(() => running)]);
+  return await runAndBill({ ...work, run }, request);
 }
 
 /**
@@ -72,10 +71,29 @@ function runOrRefuse<Result>({ findRefusal, run }: MeteredRun<Result>): Promise<
   return run();
 }
 
-async function open<Result>({ accounting, requester, model, countTokens }: MeteredRun<Result>): Promise<Opening> {
+async function requestFor<Result>({
+  accounting,
+  requester,
+  model,
+  countTokens,
+}: MeteredRun<Result>): Promise<MeteredRequest> {
   const inputTokens = accounting.needsCount(requester) ? await countTokens() : 0;
-  const expected = { inputTokens, cachedTokens: 0, outputTokens: 0 };
-  return await accounting.open({ requester, model, isStreamed: false, expected });
+  return { requester, model, isStreamed: false, expected: { inputTokens, cachedTokens: 0, outputTokens: 0 } };
+}
+
+async function runAndBill<Result extends LocalResult>(
+  work: MeteredRun<Result>,
+  request: OpenRequest,
+): Promise<LocalReply<Result>> {
+  const { result, body } = await runAndWrite(work, request);
+  const { usage, timings } = result;
+  const receipt = await request.complete({
+    usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
+    isEstimated: false,
+    waitMs: timings.queueMs,
+    reply: ({ costPicoUsd }) => work.writer.keep(result, body.toString(), costPicoUsd),
+  });
+  return { type: 'answered', result, body, receipt };
 }
 
 /** The body is written before the bill: what cannot be written is not billed. */

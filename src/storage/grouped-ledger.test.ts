@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../domain/api-key.ts';
 import { GroupedLedger } from './grouped-ledger.ts';
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
-import { type Reservation, StoreUnavailableError } from './stores.ts';
+import { type Reservation, type Settlement, StoreUnavailableError } from './stores.ts';
 
 interface Applied {
   readonly names: readonly string[];
@@ -55,7 +55,7 @@ beforeEach(() => {
   ledger = new GroupedLedger(manual as unknown as GroupableLedger);
 });
 
-function reserve(id: string): Promise<unknown> {
+function reserve(id: string, withinMs?: number): Promise<unknown> {
   const price = { inputMicroUsd: 1, cachedInputMicroUsd: 1, outputMicroUsd: 1 };
   const names = { id, requestId: id, keyId: 'key', modelId: 'kev', endpoint: '/', instanceId: 'instance' };
   const demand = { costPicoUsd: 1n, tokens: 1, budget: null, limits: NO_LIMITS };
@@ -67,7 +67,7 @@ function reserve(id: string): Promise<unknown> {
     acceptedAtMs: 0,
     idempotency: null,
   };
-  return ledger.reserve(reservation).catch((error: unknown) => error);
+  return ledger.reserve(reservation, withinMs).catch((error: unknown) => error);
 }
 
 const ids = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, index) => `${from + index}`);
@@ -88,7 +88,7 @@ describe('operations', () => {
   });
 
   it('are committed at most 256 at once', async () => {
-    const all = ids(0, 601).map(reserve);
+    const all = ids(0, 601).map((id) => reserve(id));
     for (const size of [1, 256, 256, 88]) {
       const applied = await manual.next();
       expect(applied.names).toHaveLength(size);
@@ -99,7 +99,7 @@ describe('operations', () => {
 
   it('of which one cannot be applied are applied one by one', async () => {
     const first = reserve('a');
-    const others = ['b', 'c', 'd'].map(reserve);
+    const others = ['b', 'c', 'd'].map((id) => reserve(id));
     (await manual.next()).succeed();
     await first;
     (await manual.next()).fail(new Error('one of them is wrong'));
@@ -114,6 +114,29 @@ describe('operations', () => {
       new Error('this one'),
       { type: 'reserved' },
     ]);
+  });
+});
+
+describe('operations that nobody waits for', () => {
+  const LONG_MS = 60_000;
+
+  it('are committed with the next one, in their order', async () => {
+    const patient = [reserve('a', LONG_MS), reserve('b', LONG_MS)];
+    expect(manual.isIdle).toBe(true);
+    const settled = ledger.settle({ id: 'a' } as Settlement);
+    const together = await manual.next();
+    expect(together.names).toEqual(['reserve a', 'reserve b', 'settle a']);
+    together.succeed();
+    expect(await Promise.all([...patient, settled])).toMatchObject([{}, {}, { type: 'settled' }]);
+    expect(manual.isIdle).toBe(true);
+  });
+
+  it('are committed when their time is over', async () => {
+    const patient = reserve('a', 1);
+    const alone = await manual.next();
+    expect(alone.names).toEqual(['reserve a']);
+    alone.succeed();
+    expect(await patient).toMatchObject({ type: 'reserved' });
   });
 });
 

@@ -1,5 +1,5 @@
-// Group commit: calls that come while a transaction is under way wait for it and are then committed together. Owns the
-// waiting; what an operation does, the ledger behind it knows.
+// Group commit: calls that come while a transaction is under way wait for it and are then committed together, and those
+// that nobody waits for yet wait for the next call. Owns the waiting; what an operation does, the ledger behind it knows.
 
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
 import {
@@ -31,13 +31,14 @@ export class GroupedLedger implements LedgerStore {
   /** Reservations of which nobody knows whether they were committed: given back together with the next operations. */
   readonly #doubtful = new Set<string>();
   #isRunning = false;
+  #latestStart: NodeJS.Timeout | undefined;
 
   constructor(ledger: GroupableLedger) {
     this.#ledger = ledger;
   }
 
-  async reserve(reservation: Reservation): Promise<ReserveOutcome> {
-    return (await this.#enqueue({ type: 'reserve', reservation })) as ReserveOutcome;
+  async reserve(reservation: Reservation, withinMs = 0): Promise<ReserveOutcome> {
+    return (await this.#enqueue({ type: 'reserve', reservation }, withinMs)) as ReserveOutcome;
   }
 
   async settle(settlement: Settlement): Promise<SettleOutcome> {
@@ -68,14 +69,18 @@ export class GroupedLedger implements LedgerStore {
     return await this.#ledger.purgeReplies(nowMs);
   }
 
-  #enqueue(operation: LedgerOperation): Promise<OperationOutcome> {
+  #enqueue(operation: LedgerOperation, withinMs = 0): Promise<OperationOutcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ operation, resolve, reject });
-      if (!this.#isRunning) void this.#run();
+      if (this.#isRunning) return;
+      if (withinMs > 0) this.#latestStart ??= setTimeout(() => void this.#run(), withinMs);
+      else void this.#run();
     });
   }
 
   async #run(): Promise<void> {
+    clearTimeout(this.#latestStart);
+    this.#latestStart = undefined;
     this.#isRunning = true;
     while (this.#waiting.length > 0) await this.#applyGroup(this.#waiting.splice(0, MAX_GROUP));
     this.#isRunning = false;

@@ -148,7 +148,8 @@ export interface KeyStanding {
 
 /** Rows are written once and never changed. Calls that wait together are committed together. */
 export interface LedgerStore {
-  reserve(reservation: Reservation): Promise<ReserveOutcome>;
+  /** @param withinMs may wait so long for other operations to share a transaction with. Default: 0 */
+  reserve(reservation: Reservation, withinMs?: number): Promise<ReserveOutcome>;
   /** Removes the reservation and writes the row in one transaction. Settling twice: `settled`, one row. */
   settle(settlement: Settlement): Promise<SettleOutcome>;
   /** Gives the reservation back without a row: the request was not accepted after all. */

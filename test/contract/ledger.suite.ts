@@ -70,6 +70,22 @@ export function describeLedger(name: string, open: () => Promise<OpenedStores>):
       expect((await standing()).spentPicoUsd).toBe(COST);
     });
 
+    it('takes the begin and the end of a request in one transaction, and bills nothing of what it refuses', async () => {
+      const patiently = (id: string, budget: Budget | null) => {
+        const demand = { ...FREE, costPicoUsd: COST, budget };
+        const reserved = stores.ledger.reserve(reservation(id, { demand }), 60_000);
+        return Promise.all([reserved, stores.ledger.settle(settlement(id))]);
+      };
+      expect(await patiently('req_1', MONTHLY)).toMatchObject([{ type: 'reserved' }, { type: 'settled' }]);
+      const small: Budget = { amountPicoUsd: COST, reset: 'month' };
+      expect(await patiently('req_2', small)).toMatchObject([
+        { type: 'refused', reason: 'budget' },
+        { type: 'missing' },
+      ]);
+      expect(await rowsOf(stores)).toMatchObject([{ id: 'req_1', end: 'completed', costPicoUsd: COST }]);
+      expect(await standing()).toMatchObject({ spentPicoUsd: COST, reservedPicoUsd: 0n });
+    });
+
     it('does not settle what was never reserved, or given back', async () => {
       expect(await stores.ledger.settle(settlement('req_none'))).toEqual({ type: 'missing' });
       await stores.ledger.reserve(reservation('req_1'));

@@ -21,9 +21,9 @@ export class FailingLedger implements LedgerStore {
     this.#ledger = ledger;
   }
 
-  async reserve(reservation: Reservation): Promise<ReserveOutcome> {
+  async reserve(reservation: Reservation, withinMs?: number): Promise<ReserveOutcome> {
     this.#pass('reserve');
-    return await this.#ledger.reserve(reservation);
+    return await this.#ledger.reserve(reservation, withinMs);
   }
 
   async settle(settlement: Settlement): Promise<SettleOutcome> {
