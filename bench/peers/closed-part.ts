@@ -1,6 +1,7 @@
 // The closed loops of a comparison: every class, every concurrency, every server in turns.
 
 import { type ClosedFigures, type ClosedSlice, joinSlices, runClosedSlice } from './closed-loop.ts';
+import { type LeftOut, listLeftOut, type RequestCost } from './closed-plan.ts';
 import type { Fleet } from './fleet.ts';
 import { type LoadClass, streamOf } from './loads.ts';
 
@@ -10,34 +11,59 @@ export interface ClosedCell extends ClosedFigures {
   readonly concurrency: number;
 }
 
+export interface ClosedCells {
+  readonly cells: readonly ClosedCell[];
+  readonly leftOut: readonly LeftOut[];
+}
+
 export interface ClosedOptions {
-  readonly fleet: Fleet;
+  readonly fleet: Pick<Fleet, 'members' | 'inTurns'>;
   readonly classes: readonly LoadClass[];
   readonly rounds: number;
   readonly sliceMs: number;
   /** Those of a class that are not in here are left out. */
   readonly concurrencies: readonly number[];
+  /** From the warm-up; a cell whose slice would take longer than `maxSliceMs` is left out, but for the first of its class. */
+  readonly costs: readonly RequestCost[];
+  readonly maxSliceMs: number;
   readonly say: (text: string) => void;
 }
 
-export async function measureClosedLoops(options: ClosedOptions): Promise<ClosedCell[]> {
+export async function measureClosedLoops(options: ClosedOptions): Promise<ClosedCells> {
+  const { fleet, classes, concurrencies, costs, maxSliceMs, sliceMs: durationMs, say } = options;
   const cells: ClosedCell[] = [];
-  for (const load of options.classes) {
-    for (const concurrency of load.concurrencies.filter((count) => options.concurrencies.includes(count))) {
-      options.say(`closed loop: ${load.id}, ${concurrency} at a time`);
-      cells.push(...(await measureCells(options, load, concurrency)));
+  const leftOut: LeftOut[] = [];
+  const peers = fleet.members.map(({ id }) => id);
+  for (const load of classes) {
+    const levels = load.concurrencies.filter((count) => concurrencies.includes(count));
+    const leastConcurrency = Math.min(...levels);
+    for (const concurrency of levels) {
+      say(`closed loop: ${load.id}, ${concurrency} at a time`);
+      const plan = { load: load.id, concurrency, leastConcurrency, durationMs, maxSliceMs };
+      const tooDear = listLeftOut(costs, peers, plan);
+      const isWanted = (peer: string): boolean => !tooDear.some((cell) => cell.peer === peer);
+      leftOut.push(...tooDear);
+      cells.push(...(await measureCells(options, { load, concurrency, peers: peers.filter(isWanted) })));
     }
   }
-  return cells;
+  return { cells, leftOut };
 }
 
-/** One cell of each server. */
-async function measureCells(options: ClosedOptions, load: LoadClass, concurrency: number): Promise<ClosedCell[]> {
+interface CellRow {
+  readonly load: LoadClass;
+  readonly concurrency: number;
+  readonly peers: readonly string[];
+}
+
+/** One cell of each of `peers`. */
+async function measureCells(options: ClosedOptions, { load, concurrency, peers }: CellRow): Promise<ClosedCell[]> {
   const { fleet, rounds, sliceMs: durationMs } = options;
-  const slices = new Map<string, ClosedSlice[]>(fleet.members.map(({ id }) => [id, []]));
+  const slices = new Map<string, ClosedSlice[]>(peers.map((id) => [id, []]));
   await fleet.inTurns(rounds, async (member, round) => {
+    const own = slices.get(member.id);
+    if (own === undefined) return;
     const next = streamOf(load, seedOf(load.id, concurrency, round));
-    slices.get(member.id)?.push(await runClosedSlice({ member, next, concurrency, durationMs }));
+    own.push(await runClosedSlice({ member, next, concurrency, durationMs }));
   });
   return [...slices].map(([peer, some]) => ({ peer, load: load.id, concurrency, ...joinSlices(some) }));
 }

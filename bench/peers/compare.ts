@@ -4,6 +4,7 @@
 import { compareAnswers } from './answers.ts';
 import { runClosedSlice } from './closed-loop.ts';
 import { measureClosedLoops } from './closed-part.ts';
+import { type RequestCost, requestMsOf } from './closed-plan.ts';
 import { listCosts } from './cost.ts';
 import type { Effort } from './effort.ts';
 import { Fleet, type Member } from './fleet.ts';
@@ -14,7 +15,7 @@ import type { ClosedPart, ComparisonFigures, Figures, PartName, ServerFigures } 
 import { measureScaling } from './scaling.ts';
 
 const WARM_UP_MS = 1000;
-const WARM_UP_CONCURRENCY = 4;
+const MAX_WARM_UP_CONCURRENCY = 4;
 
 export type FleetPart = Extract<PartName, 'decisions' | 'open' | 'scaling' | 'embeddings'>;
 
@@ -51,7 +52,7 @@ async function measureFleet(options: CompareOptions, fleet: Fleet): Promise<void
   say('answers');
   const answers = await compareFleet(fleet);
   say('warming up');
-  await warmUp(fleet, classes);
+  const requestCosts = await warmUp(fleet, classes);
   await fleet.watchIdle();
   const describe = (used: readonly LoadClass[]): ComparisonFigures => ({
     servers: fleet.members.map(describeServer),
@@ -59,9 +60,11 @@ async function measureFleet(options: CompareOptions, fleet: Fleet): Promise<void
     classes: used.map(({ id, title, task: of }) => ({ id, title, task: of })),
   });
   const closed = async (): Promise<ClosedPart> => {
-    const { rounds, sliceMs, concurrencies } = effort;
-    const cells = await measureClosedLoops({ fleet, classes, rounds, sliceMs, concurrencies, say });
-    return { ...describe(classes), rounds, sliceMs, cells, costs: listCosts(cells, options.usdPerHour) };
+    const { rounds, sliceMs, concurrencies, maxEmbeddingSliceMs } = effort;
+    const maxSliceMs = task === 'embedding' ? maxEmbeddingSliceMs : Number.POSITIVE_INFINITY;
+    const plan = { rounds, sliceMs, concurrencies, costs: requestCosts, maxSliceMs };
+    const { cells, leftOut } = await measureClosedLoops({ fleet, classes, ...plan, say });
+    return { ...describe(classes), rounds, sliceMs, cells, leftOut, costs: listCosts(cells, options.usdPerHour) };
   };
   if (task === 'embedding') return await part('embeddings', closed);
   await part('decisions', closed);
@@ -85,13 +88,19 @@ async function compareFleet({ members }: Fleet) {
   return await compareAnswers(ours.running, others);
 }
 
-async function warmUp(fleet: Fleet, classes: readonly LoadClass[]): Promise<void> {
+/** @returns what a request took of each server when they were warm enough to count */
+async function warmUp(fleet: Fleet, classes: readonly LoadClass[]): Promise<RequestCost[]> {
+  const costs: RequestCost[] = [];
+  const durationMs = WARM_UP_MS / classes.length;
   for (const load of classes) {
+    // Enough for every process of a server to get one, few enough that the dearest requests take no minute.
+    const concurrency = Math.max(1, Math.min(MAX_WARM_UP_CONCURRENCY, Math.max(...load.concurrencies) / 2));
     await fleet.inTurns(1, async (member) => {
-      const [concurrency, durationMs] = [WARM_UP_CONCURRENCY, WARM_UP_MS / classes.length];
-      await runClosedSlice({ member, next: streamOf(load, 1), concurrency, durationMs });
+      const slice = await runClosedSlice({ member, next: streamOf(load, 1), concurrency, durationMs });
+      costs.push({ peer: member.id, load: load.id, requestMs: requestMsOf(slice) });
     });
   }
+  return costs;
 }
 
 /** When a part has ended. */

@@ -3,6 +3,8 @@
 export interface Effort {
   readonly rounds: number;
   readonly sliceMs: number;
+  /** Closed loops of embeddings: slices that would take longer are left out. */
+  readonly maxEmbeddingSliceMs: number;
   readonly concurrencies: readonly number[];
   readonly openRounds: number;
   readonly openSliceMs: number;
@@ -22,6 +24,7 @@ export interface Effort {
 const FULL: Effort = {
   rounds: 2,
   sliceMs: 1500,
+  maxEmbeddingSliceMs: 10_000,
   concurrencies: [1, 2, 4, 8, 16, 32, 64],
   openRounds: 2,
   openSliceMs: 3000,
@@ -41,6 +44,7 @@ const FULL: Effort = {
 const QUICK: Effort = {
   rounds: 1,
   sliceMs: 600,
+  maxEmbeddingSliceMs: 3000,
   concurrencies: [1, 8],
   openRounds: 1,
   openSliceMs: 2000,

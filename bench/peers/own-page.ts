@@ -5,6 +5,7 @@ import type { BareFigures } from './bare-limit.ts';
 import type { KeptFigures } from './kept-document.ts';
 import { markdownTable } from './markdown.ts';
 import type { ShareFigures } from './shares.ts';
+import type { SplitFigures } from './splits.ts';
 import type { MemoryFigures } from './worker-memory.ts';
 
 export function keptSection({ same, grown }: KeptFigures): string[] {
@@ -70,5 +71,17 @@ export function memorySection(figures: readonly MemoryFigures[]): string[] {
     '## Memory of our server',
     'Proportional set size: shared pages count once. After decisions of the short class and the mix, four at a time.',
     markdownTable([['workers', 'keeps documents', 'ready, MB', 'after load, MB'], ...rows]),
+  ];
+}
+
+export function splitSection({ rounds, sliceMs, classes, cells }: SplitFigures): string[] {
+  const rows = cells.map(({ load, concurrency, peer, requestsPerSecond, latency }): Cell[] => {
+    const { p50Ms, p95Ms, p99Ms, samples } = latency;
+    return [load, concurrency, peer, requestsPerSecond, p50Ms, p95Ms, p99Ms, samples];
+  });
+  return [
+    '## Workers and their threads',
+    `Our server with its cores split in two ways, workers × threads of each; ${rounds} rounds of slices of ${sliceMs} ms, in turns. ${classes.map(({ id, title }) => `${id}: ${title}`).join('; ')}.`,
+    markdownTable([['load', 'at a time', 'split', 'req/s', 'p50 ms', 'p95 ms', 'p99 ms', 'answers'], ...rows]),
   ];
 }

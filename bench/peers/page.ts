@@ -2,7 +2,7 @@
 
 import { type Cell, formatNumber } from '../table.ts';
 import { markdownTable } from './markdown.ts';
-import { bareSection, keptSection, memorySection, shareSection } from './own-page.ts';
+import { bareSection, keptSection, memorySection, shareSection, splitSection } from './own-page.ts';
 import type { Plot } from './plots.ts';
 import {
   type ClosedPart,
@@ -40,6 +40,7 @@ export function writePage(report: PeersReport, plots: readonly Plot[]): string {
     ...(parts.shares ? [shareSection(parts.shares.figures)] : []),
     ...(parts.bare ? [bareSection(parts.bare.figures)] : []),
     ...(parts.memory ? [memorySection(parts.memory.figures)] : []),
+    ...(parts.splits ? [splitSection(parts.splits.figures)] : []),
     serverSection(report),
   ];
   return `${sections
@@ -73,7 +74,7 @@ function targetSection({ targets }: PeersReport): string[] {
   return ['## Targets', markdownTable([['what', 'target', 'measured', 'outcome', 'note'], ...rows])];
 }
 
-function titleOf({ servers }: ComparisonFigures, id: string): string {
+function titleOf({ servers }: Pick<ComparisonFigures, 'servers'>, id: string): string {
   return servers.find((server) => server.id === id)?.title ?? id;
 }
 
@@ -102,8 +103,21 @@ function closedSection({ figures }: Measured<ClosedPart>, { prices }: PeersRepor
     `${rounds} rounds of slices of ${sliceMs} ms, servers in turns.`,
     classLines(figures),
     markdownTable([[...head, 'refused', 'errors', 'client'], ...rows]),
+    ...leftOutLines(figures),
     `Cost of a million tokens at the best concurrency; the price in the shipped manifests: ${sold.join(', ')}.`,
     markdownTable([['load', 'server', 'at a time', 'tokens/s', 'cost of 1 M tokens'], ...costRows]),
+  ];
+}
+
+function leftOutLines(figures: ClosedPart): string[] {
+  const { leftOut = [], servers } = figures;
+  if (leftOut.length === 0) return [];
+  const rows = leftOut.map(({ load, concurrency, peer, requestMs, sliceMs }): Cell[] => {
+    return [load, concurrency, titleOf({ servers }, peer), requestMs, sliceMs / 1000];
+  });
+  return [
+    'Left out, because one slice would have taken too long by what a request took in the warm-up:',
+    markdownTable([['load', 'at a time', 'server', 'a request takes, ms', 'a slice would take, s'], ...rows]),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Machine, Versions } from '../hardware.ts';
 import type { AnswerComparison } from './answers.ts';
 import type { BareFigures } from './bare-limit.ts';
 import type { ClosedCell } from './closed-part.ts';
+import type { LeftOut } from './closed-plan.ts';
 import type { CostFigures } from './cost.ts';
 import type { ReadyTimes } from './fleet.ts';
 import type { KeptFigures } from './kept-document.ts';
@@ -15,6 +16,7 @@ import type { OpenFigures } from './open-part.ts';
 import type { Peer } from './peer.ts';
 import type { ScalingFigures } from './scaling.ts';
 import type { ShareFigures } from './shares.ts';
+import type { SplitFigures } from './splits.ts';
 import type { JudgedTarget } from './targets.ts';
 import type { MemoryFigures } from './worker-memory.ts';
 
@@ -37,6 +39,8 @@ export interface ClosedPart extends ComparisonFigures {
   readonly rounds: number;
   readonly sliceMs: number;
   readonly cells: readonly ClosedCell[];
+  /** Not in files of earlier versions. */
+  readonly leftOut?: readonly LeftOut[];
   readonly costs: readonly CostFigures[];
 }
 
@@ -55,6 +59,7 @@ export interface Figures {
   readonly shares: ShareFigures;
   readonly bare: BareFigures;
   readonly memory: readonly MemoryFigures[];
+  readonly splits: SplitFigures;
 }
 
 export type PartName = keyof Figures;
@@ -68,6 +73,7 @@ export const PART_NAMES: readonly PartName[] = [
   'shares',
   'bare',
   'memory',
+  'splits',
 ];
 
 /** When and on what a part was measured. */

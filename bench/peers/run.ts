@@ -30,6 +30,7 @@ import {
   writeFile,
 } from './report.ts';
 import { measureShares } from './shares.ts';
+import { measureSplits } from './splits.ts';
 import { ROOT } from './started-peer.ts';
 import { judgeTargets } from './targets.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
@@ -119,10 +120,11 @@ async function measureComparisons(run: Run, rest: Omit<CompareOptions, 'task' | 
 
 async function measureOurs({ part }: Run, loads: Loads, effort: Effort): Promise<void> {
   await part('kept', () => measureKeptDocuments(effort.keptPairs));
-  const { shareRounds: rounds, shareSamples: samplesPerRound } = effort;
-  await part('shares', () => measureShares({ loads, rounds, samplesPerRound }));
+  const { shareRounds, shareSamples: samplesPerRound, rounds, sliceMs } = effort;
+  await part('shares', () => measureShares({ loads, rounds: shareRounds, samplesPerRound }));
   await part('bare', () => measureBareLimit(effort.bareRounds, effort.bareMs));
   await part('memory', () => measureWorkerMemory(loads, effort.memoryLoadMs));
+  await part('splits', () => measureSplits({ loads, rounds, sliceMs, say }));
 }
 
 /** @returns the page */

@@ -7,7 +7,7 @@ import type { Peer } from './peer.ts';
 import { makePeer } from './started-peer.ts';
 
 /** Every request of the bench is text never sent before: these would only cost. Off, nobody needs to take our word for it. */
-const WITHOUT_CACHES = {
+export const WITHOUT_CACHES = {
   UMPIRE_ANSWERS_CACHE_BYTES: '0',
   UMPIRE_ANSWERS_MERGE: 'false',
   UMPIRE_ENGINE_STATE_CACHE_BYTES: '0',

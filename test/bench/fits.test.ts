@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { evaluate, fitPolynomial, judgeLinearity } from '../../bench/peers/fits.ts';
-import { fitLines } from '../../bench/peers/scaling.ts';
+import { fitLines, isAskedAgain } from '../../bench/peers/scaling.ts';
 
 const XS = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 const pointsOf = (f: (x: number) => number) => XS.map((x) => ({ x, y: f(x) }));
@@ -57,5 +57,22 @@ describe('linear or not', () => {
     expect(lines.filter(({ by }) => by === 'stateTokens').map(({ fixed }) => fixed)).toEqual([1, 2, 4, 8]);
     expect(lines.filter(({ by }) => by === 'questions').map(({ fixed }) => fixed)).toEqual(XS);
     expect(lines.every(({ peer, isLinear }) => peer === 'a' && isLinear)).toBe(true);
+  });
+});
+
+describe('a point of a sweep', () => {
+  const ask = (stateTokens: number, questions: number, samplesMs: number[]): boolean =>
+    isAskedAgain({ size: { stateTokens, questions }, samplesMs }, 400);
+
+  it('is asked again until its time is used up', () => {
+    expect(ask(64, 8, [100, 100, 100])).toBe(true);
+    expect(ask(64, 8, [100, 100, 100, 100])).toBe(false);
+  });
+
+  it('that is dear is asked once, on the lines that all servers are asked for three times', () => {
+    expect(ask(8192, 64, [])).toBe(true);
+    expect(ask(8192, 64, [9000])).toBe(false);
+    expect([ask(8192, 1, [900, 900]), ask(512, 64, [900, 900])]).toEqual([true, true]);
+    expect(ask(8192, 1, [900, 900, 900])).toBe(false);
   });
 });

@@ -16,6 +16,8 @@ import {
   type PeersReport,
   writeFile,
 } from '../../bench/peers/report.ts';
+import { fitLines } from '../../bench/peers/scaling.ts';
+import { listSplits, nameSplit } from '../../bench/peers/splits.ts';
 import { judgeTargets } from '../../bench/peers/targets.ts';
 import { summariseLatencies } from '../../bench/statistics.ts';
 
@@ -78,6 +80,47 @@ describe('a report', () => {
     const page = writePage(report({ shares: measured('a', slow) }), []);
     expect(page).toMatch(/\| HTTP, key.*\| ≤ 1 ms \| 1\.50 \| \*\*missed\*\* \|/);
     expect(page).not.toMatch(/undefined|NaN|Infinity/);
+  });
+});
+
+describe('the page', () => {
+  const cell = {
+    peer: 'umpire',
+    load: 'embed-64',
+    concurrency: 1,
+    tokensPerSecond: 1,
+    requestsPerSecond: 1,
+    requestsPerSecondBySlice: [1],
+    latency: summariseLatencies([1]),
+    refused: 0,
+    errors: 0,
+    clientShare: 0,
+  };
+
+  it('tells which cells were left out, for whom and why', () => {
+    const leftOut = [{ peer: 'plain', load: 'embed-64', concurrency: 4, requestMs: 2000, sliceMs: 22_000 }];
+    const part = { servers: [], answers: [], classes: [], rounds: 1, sliceMs: 1, cells: [cell], costs: [] };
+    const page = writePage(report({ embeddings: measured('a', { ...part, leftOut }) }), []);
+    expect(page).toMatch(
+      /Left out, because.*\n\n.*a slice would take, s \|\n.*\n\| embed-64 \| 4 \| plain \| 2000 \| 22 \|/,
+    );
+    expect(writePage(report({ embeddings: measured('a', part) }), [])).not.toContain('Left out');
+  });
+
+  it('has the fits of time against length and questions with their R²', () => {
+    const points = [1, 2, 4, 8].map((questions) => {
+      return { peer: 'umpire', stateTokens: 512, questions, p50Ms: 10 + 3 * questions, samples: 1 };
+    });
+    const figures = { servers: [], answers: [], classes: [], points, lines: fitLines(points) };
+    const page = writePage(report({ scaling: measured('a', figures) }), []);
+    expect(page).toMatch(/\| umpire \| questions, 512 tokens \| 10 \| 3 \| 1.0000 \| 1.0000 \| -?0.0 % \| yes \|/);
+  });
+
+  it('has the two ways to split the cores', () => {
+    const classes = [{ id: 'short', title: '128 tokens' }];
+    const cells = listSplits(2).map((split) => ({ ...cell, load: 'short', peer: nameSplit(split) }));
+    const page = writePage(report({ splits: measured('a', { rounds: 1, sliceMs: 1, classes, cells }) }), []);
+    expect(page).toMatch(/\| short \| 1 \| 2 × 1 \| .*\n\| short \| 1 \| 1 × 2 \|/);
   });
 });
 
