@@ -1,7 +1,8 @@
 // The closed loops of a comparison: every class, every concurrency, every server in turns.
 
+import { formatNumber } from '../table.ts';
 import { type ClosedFigures, type ClosedSlice, joinSlices, runClosedSlice } from './closed-loop.ts';
-import { type LeftOut, listLeftOut, type RequestCost } from './closed-plan.ts';
+import { type LeftOut, listLeftOut } from './closed-plan.ts';
 import type { Fleet } from './fleet.ts';
 import { type LoadClass, streamOf } from './loads.ts';
 
@@ -23,30 +24,43 @@ export interface ClosedOptions {
   readonly sliceMs: number;
   /** Those of a class that are not in here are left out. */
   readonly concurrencies: readonly number[];
-  /** From the warm-up; a cell whose slice would take longer than `maxSliceMs` is left out, but for the first of its class. */
-  readonly costs: readonly RequestCost[];
+  /** A server whose slice would take longer, by what its requests took with fewer clients, is left out. The fewest never are. */
   readonly maxSliceMs: number;
   readonly say: (text: string) => void;
 }
 
 export async function measureClosedLoops(options: ClosedOptions): Promise<ClosedCells> {
-  const { fleet, classes, concurrencies, costs, maxSliceMs, sliceMs: durationMs, say } = options;
   const cells: ClosedCell[] = [];
   const leftOut: LeftOut[] = [];
-  const peers = fleet.members.map(({ id }) => id);
-  for (const load of classes) {
-    const levels = load.concurrencies.filter((count) => concurrencies.includes(count));
-    const leastConcurrency = Math.min(...levels);
-    for (const concurrency of levels) {
-      say(`closed loop: ${load.id}, ${concurrency} at a time`);
-      const plan = { load: load.id, concurrency, leastConcurrency, durationMs, maxSliceMs };
-      const tooDear = listLeftOut(costs, peers, plan);
-      const isWanted = (peer: string): boolean => !tooDear.some((cell) => cell.peer === peer);
-      leftOut.push(...tooDear);
-      cells.push(...(await measureCells(options, { load, concurrency, peers: peers.filter(isWanted) })));
-    }
+  for (const load of options.classes) {
+    const measured = await measureLoad(options, load);
+    cells.push(...measured.cells);
+    leftOut.push(...measured.leftOut);
   }
   return { cells, leftOut };
+}
+
+/** From few clients to many. */
+async function measureLoad(options: ClosedOptions, load: LoadClass): Promise<ClosedCells> {
+  const { fleet, concurrencies, maxSliceMs, sliceMs: durationMs, say } = options;
+  const cells: ClosedCell[] = [];
+  const leftOut: LeftOut[] = [];
+  const costs = new Map<string, number>();
+  for (const concurrency of load.concurrencies.filter((count) => concurrencies.includes(count))) {
+    const known = [...costs].map(([peer, requestMs]) => ({ peer, requestMs }));
+    const tooDear = listLeftOut(known, { load: load.id, concurrency, durationMs, maxSliceMs });
+    const ids = fleet.members.map(({ id }) => id).filter((id) => !tooDear.some(({ peer }) => peer === id));
+    const row = await measureCells(options, { load, concurrency, peers: ids });
+    say(`closed loop: ${load.id}, ${concurrency} at a time: ${tellRates(row)}`);
+    for (const { peer, requestsPerSecond } of row) costs.set(peer, 1000 / requestsPerSecond);
+    leftOut.push(...tooDear);
+    cells.push(...row);
+  }
+  return { cells, leftOut };
+}
+
+function tellRates(cells: readonly ClosedCell[]): string {
+  return `${cells.map(({ peer, requestsPerSecond }) => `${peer} ${formatNumber(requestsPerSecond)}`).join(', ')} req/s`;
 }
 
 interface CellRow {

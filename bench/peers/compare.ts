@@ -4,7 +4,6 @@
 import { compareAnswers } from './answers.ts';
 import { runClosedSlice } from './closed-loop.ts';
 import { measureClosedLoops } from './closed-part.ts';
-import { type RequestCost, requestMsOf } from './closed-plan.ts';
 import { listCosts } from './cost.ts';
 import type { Effort } from './effort.ts';
 import { Fleet, type Member } from './fleet.ts';
@@ -15,7 +14,7 @@ import type { ClosedPart, ComparisonFigures, Figures, PartName, ServerFigures } 
 import { measureScaling } from './scaling.ts';
 
 const WARM_UP_MS = 1000;
-const MAX_WARM_UP_CONCURRENCY = 4;
+const WARM_UP_CONCURRENCY = 4;
 
 export type FleetPart = Extract<PartName, 'decisions' | 'open' | 'scaling' | 'embeddings'>;
 
@@ -52,7 +51,7 @@ async function measureFleet(options: CompareOptions, fleet: Fleet): Promise<void
   say('answers');
   const answers = await compareFleet(fleet);
   say('warming up');
-  const requestCosts = await warmUp(fleet, classes);
+  await warmUp(fleet, classes);
   await fleet.watchIdle();
   const describe = (used: readonly LoadClass[]): ComparisonFigures => ({
     servers: fleet.members.map(describeServer),
@@ -60,9 +59,10 @@ async function measureFleet(options: CompareOptions, fleet: Fleet): Promise<void
     classes: used.map(({ id, title, task: of }) => ({ id, title, task: of })),
   });
   const closed = async (): Promise<ClosedPart> => {
-    const { rounds, sliceMs, concurrencies, maxEmbeddingSliceMs } = effort;
-    const maxSliceMs = task === 'embedding' ? maxEmbeddingSliceMs : Number.POSITIVE_INFINITY;
-    const plan = { rounds, sliceMs, concurrencies, costs: requestCosts, maxSliceMs };
+    const { rounds, concurrencies, embeddingSliceMs, maxEmbeddingSliceMs } = effort;
+    const [sliceMs, maxSliceMs] =
+      task === 'embedding' ? [embeddingSliceMs, maxEmbeddingSliceMs] : [effort.sliceMs, Number.POSITIVE_INFINITY];
+    const plan = { rounds, sliceMs, concurrencies, maxSliceMs };
     const { cells, leftOut } = await measureClosedLoops({ fleet, classes, ...plan, say });
     return { ...describe(classes), rounds, sliceMs, cells, leftOut, costs: listCosts(cells, options.usdPerHour) };
   };
@@ -88,19 +88,15 @@ async function compareFleet({ members }: Fleet) {
   return await compareAnswers(ours.running, others);
 }
 
-/** @returns what a request took of each server when they were warm enough to count */
-async function warmUp(fleet: Fleet, classes: readonly LoadClass[]): Promise<RequestCost[]> {
-  const costs: RequestCost[] = [];
+async function warmUp(fleet: Fleet, classes: readonly LoadClass[]): Promise<void> {
   const durationMs = WARM_UP_MS / classes.length;
   for (const load of classes) {
-    // Enough for every process of a server to get one, few enough that the dearest requests take no minute.
-    const concurrency = Math.max(1, Math.min(MAX_WARM_UP_CONCURRENCY, Math.max(...load.concurrencies) / 2));
+    // Those with few clients are dear.
+    const concurrency = Math.max(...load.concurrencies) > WARM_UP_CONCURRENCY ? WARM_UP_CONCURRENCY : 1;
     await fleet.inTurns(1, async (member) => {
-      const slice = await runClosedSlice({ member, next: streamOf(load, 1), concurrency, durationMs });
-      costs.push({ peer: member.id, load: load.id, requestMs: requestMsOf(slice) });
+      await runClosedSlice({ member, next: streamOf(load, 1), concurrency, durationMs });
     });
   }
-  return costs;
 }
 
 /** When a part has ended. */

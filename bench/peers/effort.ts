@@ -3,7 +3,8 @@
 export interface Effort {
   readonly rounds: number;
   readonly sliceMs: number;
-  /** Closed loops of embeddings: slices that would take longer are left out. */
+  /** Closed loops of embeddings: there are five servers, and slices that would take longer are left out. */
+  readonly embeddingSliceMs: number;
   readonly maxEmbeddingSliceMs: number;
   readonly concurrencies: readonly number[];
   readonly openRounds: number;
@@ -24,6 +25,7 @@ export interface Effort {
 const FULL: Effort = {
   rounds: 2,
   sliceMs: 1500,
+  embeddingSliceMs: 1000,
   maxEmbeddingSliceMs: 10_000,
   concurrencies: [1, 2, 4, 8, 16, 32, 64],
   openRounds: 2,
@@ -44,6 +46,7 @@ const FULL: Effort = {
 const QUICK: Effort = {
   rounds: 1,
   sliceMs: 600,
+  embeddingSliceMs: 600,
   maxEmbeddingSliceMs: 3000,
   concurrencies: [1, 8],
   openRounds: 1,

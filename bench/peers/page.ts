@@ -116,7 +116,7 @@ function leftOutLines(figures: ClosedPart): string[] {
     return [load, concurrency, titleOf({ servers }, peer), requestMs, sliceMs / 1000];
   });
   return [
-    'Left out, because one slice would have taken too long by what a request took in the warm-up:',
+    'Left out, because one slice would have taken too long by what a request took with fewer clients:',
     markdownTable([['load', 'at a time', 'server', 'a request takes, ms', 'a slice would take, s'], ...rows]),
   ];
 }

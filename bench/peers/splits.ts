@@ -36,7 +36,7 @@ export async function measureSplits({ loads, rounds, sliceMs, say }: SplitOption
   try {
     const measure = async (): Promise<SplitFigures> => {
       // The first slice of each is for warming up.
-      const plan = { fleet, concurrencies: CONCURRENCIES, costs: [], maxSliceMs: Number.POSITIVE_INFINITY, say };
+      const plan = { fleet, concurrencies: CONCURRENCIES, maxSliceMs: Number.POSITIVE_INFINITY, say };
       await measureClosedLoops({ ...plan, classes, rounds: 1, sliceMs: sliceMs / 4 });
       await fleet.watchIdle();
       const { cells } = await measureClosedLoops({ ...plan, classes, rounds, sliceMs });

@@ -2,18 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 import { measureClosedLoops } from '../../bench/peers/closed-part.ts';
-import { expectSliceMs, listLeftOut, requestMsOf } from '../../bench/peers/closed-plan.ts';
+import { expectSliceMs, listLeftOut } from '../../bench/peers/closed-plan.ts';
 import type { Member } from '../../bench/peers/fleet.ts';
 import type { LoadClass } from '../../bench/peers/loads.ts';
 import { requestFor } from '../../bench/peers/wire.ts';
 
-const PLAN = { load: 'embed-64', leastConcurrency: 1, durationMs: 1000, maxSliceMs: 10_000 };
+const PLAN = { load: 'embed-64', durationMs: 1000, maxSliceMs: 10_000 };
 const COSTS = [
-  { peer: 'fast', load: 'embed-64', requestMs: 400 },
-  { peer: 'slow', load: 'embed-64', requestMs: 2000 },
-  { peer: 'silent', load: 'embed-64', requestMs: Number.NaN },
+  { peer: 'fast', requestMs: 400 },
+  { peer: 'slow', requestMs: 2000 },
 ];
-const PEERS = COSTS.map(({ peer }) => peer);
 
 describe('a slice', () => {
   it('of quick requests takes its time, and of slow ones the ramp, as many answers, and those in flight', () => {
@@ -21,30 +19,18 @@ describe('a slice', () => {
     expect(expectSliceMs({ requestMs: 2000, concurrency: 4, durationMs: 1000 })).toBe(11 * 2000);
     expect(expectSliceMs({ requestMs: 2000, concurrency: 1, durationMs: 1000 })).toBe(2 * 2000);
   });
-
-  it('without an answer says nothing of its cost', () => {
-    expect(requestMsOf({ elapsedMs: 600, latenciesMs: [350, 400, 420] })).toBe(200);
-    expect(requestMsOf({ elapsedMs: 0, latenciesMs: [] })).toBeNaN();
-  });
 });
 
 describe('what is left out', () => {
   it('is what takes too long of this server with so many clients, with its reason', () => {
-    expect(listLeftOut(COSTS, PEERS, { ...PLAN, concurrency: 4 })).toEqual([
-      { peer: 'slow', load: 'embed-64', requestMs: 2000, concurrency: 4, sliceMs: 22_000 },
-    ]);
-    expect(listLeftOut(COSTS, PEERS, { ...PLAN, concurrency: 2 })).toEqual([]);
-    expect(listLeftOut(COSTS, ['fast'], { ...PLAN, concurrency: 4 })).toEqual([]);
-    expect(listLeftOut(COSTS, PEERS, { ...PLAN, load: 'embed-1', concurrency: 4 })).toEqual([]);
+    const slow = { peer: 'slow', load: 'embed-64', requestMs: 2000, concurrency: 4, sliceMs: 22_000 };
+    expect(listLeftOut(COSTS, { ...PLAN, concurrency: 4 })).toEqual([slow]);
+    expect(listLeftOut(COSTS, { ...PLAN, concurrency: 2 })).toEqual([]);
   });
 
-  it('is never the fewest clients, so every server has a figure', () => {
-    const plan = { ...PLAN, concurrency: 1, maxSliceMs: 1 };
-    expect(listLeftOut(COSTS, PEERS, plan)).toEqual([]);
-    expect(listLeftOut(COSTS, PEERS, { ...plan, leastConcurrency: 0 }).map(({ peer }) => peer)).toEqual([
-      'fast',
-      'slow',
-    ]);
+  it('is a server that answered nothing with fewer', () => {
+    const silent = { peer: 'silent', requestMs: Number.POSITIVE_INFINITY };
+    expect(listLeftOut([silent], { ...PLAN, concurrency: 2 })).toHaveLength(1);
   });
 });
 
@@ -61,32 +47,29 @@ describe('closed loops', () => {
     const client = { post: async () => reply };
     return { id, running: { requestFor }, client } as unknown as Member;
   };
-  const members = [member('fast'), member('slow')];
-  const asked: string[] = [];
+  const members = [member('one'), member('other')];
   const fleet = {
     members,
     async inTurns(rounds: number, measure: (one: Member, round: number) => Promise<void>) {
       for (let round = 0; round < rounds; round++) for (const one of members) await measure(one, round);
     },
   };
+  const measure = async (maxSliceMs: number) => {
+    const plan = { rounds: 2, sliceMs: 1, concurrencies: [1, 2], maxSliceMs, say: () => {} };
+    const { cells, leftOut } = await measureClosedLoops({ fleet, classes: [load], ...plan });
+    return {
+      cells: cells.map(({ peer, concurrency, requestsPerSecondBySlice: { length } }) => [peer, concurrency, length]),
+      leftOut: leftOut.map(({ peer, concurrency }) => [peer, concurrency]),
+    };
+  };
+  const fewest = members.map(({ id }) => [id, 1, 2]);
 
-  it('ask every server with the same numbers of clients, but for what is left out', async () => {
-    const plan = { rounds: 2, sliceMs: 1, concurrencies: [1, 2], costs: COSTS, maxSliceMs: 9000 };
-    const { cells, leftOut } = await measureClosedLoops({
-      fleet,
-      classes: [load],
-      ...plan,
-      say: (text) => asked.push(text),
-    });
-    const measured = cells.map(({ peer, concurrency, requestsPerSecondBySlice }) => {
-      return [peer, concurrency, requestsPerSecondBySlice.length];
-    });
-    expect(measured).toEqual([
-      ['fast', 1, 2],
-      ['slow', 1, 2],
-      ['fast', 2, 2],
-    ]);
-    expect(leftOut.map(({ peer, concurrency }) => [peer, concurrency])).toEqual([['slow', 2]]);
-    expect(asked).toHaveLength(2);
+  it('ask every server with the same numbers of clients', async () => {
+    const all = [...fewest, ...members.map(({ id }) => [id, 2, 2])];
+    expect(await measure(1e6)).toEqual({ cells: all, leftOut: [] });
+  });
+
+  it('leave out what would take too long, but never the fewest clients: every server has a figure', async () => {
+    expect(await measure(0)).toEqual({ cells: fewest, leftOut: members.map(({ id }) => [id, 2]) });
   });
 });
