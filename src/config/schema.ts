@@ -60,7 +60,7 @@ const engine = z.strictObject({
   stateCacheBytes: bytes(0)
     .default(128 * 1024 * 1024)
     .register(note, {
-      help: 'What each worker keeps of documents it has read (keys and values, 18.4 kB a token of `kev`), so that the next question about one of them costs the question alone. The least recently used goes first; 0 switches it off.',
+      help: 'What each worker keeps of documents it has read (keys and values, 18.4 kB a token of `kev`), so that the next question about one of them costs the question alone. The least recently used goes first; short ones are kept from their second time on; 0 switches it off.',
       unit: 'bytes',
     }),
   tokenizer: z.enum(['auto', 'javascript']).default('auto').register(note, {

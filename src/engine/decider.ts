@@ -24,10 +24,13 @@ export interface DeciderOptions {
   readonly findCounter: (characters: number) => TokenCounter | undefined;
 }
 
-/** A job, measured and planned. */
-interface Prepared {
+interface Measured {
   readonly size: DecisionSize;
   readonly document: DocumentHashes | undefined;
+}
+
+/** A job, measured and planned. */
+interface Prepared extends Measured {
   readonly inputs: PlanInputs;
   readonly plan: DecisionPlan | undefined;
   readonly candidate: Candidate;
@@ -52,6 +55,8 @@ export class Decider {
   private readonly cost: DecisionCost;
   private readonly bytesPerToken: number;
   private readonly counts = { stateTokens: 0, keptTokens: 0 };
+  /** A job is measured for admission, and again when it comes. */
+  private readonly measured = new WeakMap<DecideJob, Measured>();
 
   constructor({ dispatcher, manifest, directory, memories, findCounter }: DeciderOptions) {
     const { layers, heads, head_size } = manifest.shape;
@@ -96,8 +101,7 @@ export class Decider {
   }
 
   private prepare(job: DecideJob, { keyId, deadlineMs }: Caller): Prepared {
-    const size = this.cost.sizeOf(job, this.findExactCounter(job));
-    const document = this.directory.hash(job.modelId, job.state);
+    const { size, document } = this.measure(job);
     const inputs: PlanInputs = {
       idleWorkers: this.dispatcher.idleWorkers,
       queuedJobs: this.dispatcher.queuedJobs,
@@ -120,6 +124,15 @@ export class Decider {
     return { size, document, inputs, plan, candidate };
   }
 
+  private measure(job: DecideJob): Measured {
+    const known = this.measured.get(job);
+    if (known !== undefined) return known;
+    const size = this.cost.sizeOf(job, this.findExactCounter(job));
+    const measured = { size, document: this.directory.hash(job.modelId, job.state) };
+    this.measured.set(job, measured);
+    return measured;
+  }
+
   /** Only where counting is next to nothing; otherwise the estimate will do. */
   private findExactCounter(job: DecideJob): TokenCounter | undefined {
     const counter = this.findCounter(countCharacters(job));
@@ -128,8 +141,15 @@ export class Decider {
 
   private async decideWhole(job: DecideJob, prepared: Prepared, caller: Caller): Promise<Outcome> {
     const { size, document, candidate } = prepared;
-    const task = (): DecideTask => ({ kind: 'decide', ...job });
-    const routing = document === undefined ? undefined : this.routeWhole(document, size);
+    let isPassing = document === undefined;
+    const task = (): DecideTask => ({ kind: 'decide', ...job, isPassing });
+    const begin = (worker: number, known: DocumentHashes) => {
+      // Most documents are asked about once: a short one, that is soon read again, is kept from the second time on.
+      isPassing = !this.directory.see(known) && this.isShort(size);
+      // From now on others about the same document do better to wait for this worker.
+      if (!isPassing) this.remember(worker, known, size.stateTokens);
+    };
+    const routing = document === undefined ? undefined : this.routeWhole(document, size, begin);
     const { first, queueMs } = await this.dispatcher.submit([{ task, costMs: candidate.costMs, routing }], {
       ...caller,
       ...candidate,
@@ -137,8 +157,10 @@ export class Decider {
     const [result] = first;
     if (result === undefined) throw new Error('a decision came back without its only part');
     this.cost.observeWhole(size, result);
-    this.remember(result.worker, document, result.reply.stateTokens);
-    return { ...result.reply, queueMs };
+    const { worker, reply } = result;
+    if (reply.isKept) this.remember(worker, document, reply.stateTokens);
+    else if (document !== undefined) this.directory.remove(worker, document);
+    return { ...reply, queueMs };
   }
 
   private async decideInParts(
@@ -208,14 +230,21 @@ export class Decider {
   }
 
   /** To the worker that has most of the document; where it lies is asked again whenever a worker is free. */
-  private routeWhole(document: DocumentHashes, size: DecisionSize): Routing {
+  private routeWhole(
+    document: DocumentHashes,
+    size: DecisionSize,
+    begin: (worker: number, document: DocumentHashes) => void,
+  ): Routing {
     const encodeMs = this.cost.encodeMs(size);
     return {
       mayWait: true,
       savedMs: (worker) => encodeMs * this.directory.partOn(worker, document),
-      // From now on others about the same document do better to wait for this worker.
-      begin: (worker) => this.remember(worker, document, size.stateTokens),
+      begin: (worker) => begin(worker, document),
     };
+  }
+
+  private isShort({ stateTokens, questions }: DecisionSize): boolean {
+    return stateTokens <= this.cost.windowTokens && questions.length === 1;
   }
 
   private remember(worker: number, document: DocumentHashes | undefined, stateTokens: number): void {

@@ -1,5 +1,5 @@
 // Memory that workers share while they do one decision together: how much of it may be in use at once, and what is used
-// again. Allocates nothing itself that nobody asked for.
+// again.
 
 import type { Clock } from './clock.ts';
 
@@ -54,10 +54,11 @@ export class SharedMemories {
     if (this.waiting === hold) this.waiting = undefined;
   }
 
-  /** @returns undefined when a new one must be made */
-  take(bytes: number): SharedArrayBuffer | undefined {
+  /** @param bytes the most that a share may come to: made by what one did come to, it would do for no other */
+  take(bytes: number): SharedArrayBuffer {
     const at = this.free.findIndex(({ byteLength }) => byteLength >= bytes);
-    return at < 0 ? undefined : this.free.splice(at, 1)[0];
+    const [free] = at < 0 ? [] : this.free.splice(at, 1);
+    return free ?? new SharedArrayBuffer(bytes);
   }
 
   /** @param memories that the decision used; only when no worker reads or writes them any more */

@@ -1,5 +1,6 @@
-// Which worker has read which document: a mirror of the workers' caches, found by hashes of the text. A hint only: what a
-// worker really keeps is known to it alone, and its replies put the directory right.
+// Which worker has read which document: a mirror of the workers' caches, found by hashes of the text, and which documents
+// were asked about before. A hint only: what a worker really keeps is known to it alone, and its replies put the directory
+// right.
 
 import { hash } from 'node:crypto';
 
@@ -24,6 +25,8 @@ interface KeptDocument {
 
 /** Short enough that a document that grew is found by nearly all of its begin, long enough to be cheap to hash. */
 const BLOCK_CHARACTERS = 1024;
+/** Documents that are remembered by name alone: about 0.5 MB. */
+const MAX_SEEN = 4096;
 
 /** Documents that one worker keeps, the least recently used first. */
 class WorkerDocuments {
@@ -75,6 +78,8 @@ class WorkerDocuments {
 export class StateDirectory {
   private readonly cacheBytes: number;
   private workers: WorkerDocuments[];
+  /** Names of documents, those asked about last at the end. */
+  private readonly seen = new Set<string>();
 
   /** @param cacheBytes of each worker; 0: nothing is kept and nothing is hashed */
   constructor(workers: number, cacheBytes: number) {
@@ -90,6 +95,16 @@ export class StateDirectory {
   /** @returns undefined when no worker keeps anything */
   hash(modelId: string, text: string): DocumentHashes | undefined {
     return this.cacheBytes === 0 ? undefined : hashDocument(modelId, text);
+  }
+
+  /** Notes that somebody asks about a document. @returns whether somebody did before, not too long ago */
+  see({ chain }: DocumentHashes): boolean {
+    const name = nameOf(chain);
+    const wasSeen = this.seen.delete(name);
+    this.seen.add(name);
+    const [oldest] = this.seen;
+    if (this.seen.size > MAX_SEEN && oldest !== undefined) this.seen.delete(oldest);
+    return wasSeen;
   }
 
   /** The worker that has most of the document; undefined when none has any of it. */

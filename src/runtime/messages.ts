@@ -25,6 +25,8 @@ export interface DecideTask {
   readonly modelId: string;
   readonly state: string;
   readonly questions: readonly Question[];
+  /** Nobody is expected to ask about this document again: it need not be kept where keeping it costs. Default: false */
+  readonly isPassing?: boolean;
 }
 
 export interface EmbedTask {
@@ -113,6 +115,8 @@ export interface DecideReply extends Timed {
   readonly stateTokens: number;
   /** Those of them whose keys and values this worker had kept. */
   readonly keptTokens: number;
+  /** Whether this worker has the document from now on. */
+  readonly isKept: boolean;
 }
 
 export interface EncodeReply extends Timed {

@@ -77,6 +77,7 @@ describe('estimates of decisions', () => {
         inputTokens,
         stateTokens,
         keptTokens: 0,
+        isKept: false,
         tokenizeMs: 0,
         inferMs: 0,
       };

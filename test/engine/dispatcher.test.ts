@@ -12,6 +12,7 @@ const reply: DecideReply = {
   inputTokens: 1,
   stateTokens: 1,
   keptTokens: 0,
+  isKept: false,
   tokenizeMs: 0,
   inferMs: 0,
 };

@@ -99,7 +99,7 @@ class SimulatedPool implements InferencePool {
   }
 
   private perform(task: Task): { durationMs: number; reply: object } {
-    const times = { tokenizeMs: 0, inferMs: 0, keptTokens: 0 };
+    const times = { tokenizeMs: 0, inferMs: 0, keptTokens: 0, isKept: false };
     switch (task.kind) {
       case 'decide': {
         const stateTokens = countTokens(task.state);

@@ -63,7 +63,8 @@ function replyTo(task: Task, keptTokens: number) {
   const state = 'state' in task ? task.state : '';
   const questions = 'questions' in task ? task.questions : [];
   const probabilities = questions.map(() => [0.5, 0.5]);
-  return { ...times, probabilities, inputTokens: tokens(state) + 1, stateTokens: tokens(state) };
+  const isKept = task.kind === 'decide' && task.isPassing !== true;
+  return { ...times, probabilities, inputTokens: tokens(state) + 1, stateTokens: tokens(state), isKept };
 }
 
 const short = simulatedJob(60);
@@ -150,9 +151,16 @@ describe('shared memory', () => {
 describe('a kept document', () => {
   const cached = { stateCacheBytes: 5000 * BYTES_PER_TOKEN };
   const about = simulatedJob(220);
+  /** What fits one window is kept from the second time on. Leaves the workers in the order they were in. */
+  const setUpSeen = async () => {
+    const parts = await setUp(cached);
+    await parts.finishUntil(parts.decide(about));
+    await parts.finishUntil(parts.decide(simulatedJob(66)));
+    return parts;
+  };
 
   it('is asked about where it was read', async () => {
-    const { decide, running, finish } = await setUp(cached);
+    const { decide, running, finish } = await setUpSeen();
     const first = decide(about);
     await finish(0);
     await first;
@@ -165,7 +173,7 @@ describe('a kept document', () => {
   });
 
   it('is worth waiting for while that takes less than reading it again', async () => {
-    const { decide, running, finish, clock, engine } = await setUp(cached);
+    const { decide, running, finish, clock, engine } = await setUpSeen();
     const first = decide(about);
     clock.advance(15);
     const second = decide(about);
@@ -174,12 +182,24 @@ describe('a kept document', () => {
     expect(running()).toBe('0 decide');
     await finish(0, 220);
     expect((await second).source).toEqual({ answer: 'run', keptTokens: 220 });
-    expect(engine.status().stateCache).toEqual({ stateTokens: 440, keptTokens: 220 });
+    expect(engine.status().stateCache).toEqual({ stateTokens: 660 + 66, keptTokens: 220 });
     await first;
   });
 
+  it('of one window and one question is kept from the second time on', async () => {
+    const { decide, pool, finishUntil } = await setUp(cached);
+    const once = simulatedJob(220, 1);
+    const passing: unknown[] = [];
+    for (let time = 0; time < 3; time++) {
+      const decided = decide(once);
+      passing.push(pool.started.map(({ task }) => 'isPassing' in task && task.isPassing));
+      await finishUntil(decided);
+    }
+    expect(passing).toEqual([[true], [false], [false]]);
+  });
+
   it('is read again elsewhere when its worker is held for longer', async () => {
-    const { decide, running, finish, finishUntil } = await setUp(cached);
+    const { decide, running, finish, finishUntil } = await setUpSeen();
     await finishUntil(decide(about));
     void decide(short);
     void decide({ ...short, state: 'other '.repeat(450) });
@@ -190,7 +210,7 @@ describe('a kept document', () => {
   });
 
   it('is looked for elsewhere when its worker takes far longer than was expected', async () => {
-    const { decide, running, clock } = await setUp(cached);
+    const { decide, running, clock } = await setUpSeen();
     void decide(about);
     clock.advance(15);
     void decide(about);
@@ -200,7 +220,7 @@ describe('a kept document', () => {
   });
 
   it('is forgotten with the worker that had it', async () => {
-    const { decide, running, finishUntil, pool } = await setUp(cached);
+    const { decide, running, finishUntil, pool } = await setUpSeen();
     await finishUntil(decide(about));
     await finishUntil(decide(short));
     expect(running()).toBe('');

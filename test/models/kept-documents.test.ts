@@ -67,6 +67,10 @@ afterAll(async () => {
 const decide = (pool: WorkerPool, state: string, questions: readonly Question[], worker = 0): Promise<DecideReply> =>
   pool.run({ kind: 'decide', modelId, state, questions }, worker);
 
+/** One that nobody is expected to ask about again. */
+const decidePassing = (pool: WorkerPool, state: string, questions: readonly Question[]): Promise<DecideReply> =>
+  pool.run({ kind: 'decide', modelId, state, questions, isPassing: true }, 0);
+
 /** A decision in parts: windows by both workers, then each question by either. */
 async function decideInParts(pool: WorkerPool, state: string, questions: readonly Question[]) {
   const encoded = await Promise.all(
@@ -105,6 +109,27 @@ describe('a kept document', () => {
     expect((await decide(roomy, state, [angry], 1)).keptTokens).toBe(0);
     expect((await decide(bare, state, [angry])).keptTokens).toBe(0);
     expect((await decide(bare, state, [angry])).keptTokens).toBe(0);
+  });
+
+  it('that only passes is not kept when it is short, is taken where it is kept, and has the same bits', async () => {
+    const short = words(60, 'passing ');
+    const { probabilities } = await decide(bare, short, [angry]);
+    const told: [boolean, number][] = [];
+    for (const ask of [decidePassing, decidePassing, decide, decidePassing]) {
+      const reply = await ask(roomy, short, [angry]);
+      expect(reply.probabilities).toEqual(probabilities);
+      told.push([reply.isKept, reply.keptTokens]);
+    }
+    const { stateTokens } = await decide(bare, short, [angry]);
+    expect(told).toEqual([
+      [false, 0],
+      [false, 0],
+      [true, 0],
+      [true, stateTokens],
+    ]);
+    const long = words(700, 'passing too ');
+    expect(await decidePassing(roomy, long, [angry])).toMatchObject({ isKept: true, keptTokens: 0 });
+    expect(await decidePassing(bare, short, [angry])).toMatchObject({ isKept: false, probabilities });
   });
 
   it('that grew is encoded from its last window on, with the bits of a new one', async () => {

@@ -44,6 +44,8 @@ export interface SplitEncoderParts {
 /** The first answer of a decision, where the run that encoded the document gave it. */
 interface FirstAnswer {
   readonly question: PreparedQuestion;
+  /** The document. */
+  readonly window: KeyedWindow;
   logits: Float32Array | undefined;
   readonly run: NonNullable<ReadOptions['encodeWhole']>;
 }
@@ -84,7 +86,7 @@ export class SplitEncoder {
   }
 
   /** A whole decision. @param isFresh encode all of it and keep nothing @throws AppError context_length_exceeded */
-  async decide(task: Pick<DecideTask, 'state' | 'questions'>, isFresh = false): Promise<DecideReply> {
+  async decide(task: Pick<DecideTask, 'state' | 'questions' | 'isPassing'>, isFresh = false): Promise<DecideReply> {
     const startedMs = performance.now();
     const { windows, inputTokens } = this.readText(task.state);
     const { questions, questionTokens } = tokenizeQuestions(task.questions, this);
@@ -92,12 +94,20 @@ export class SplitEncoder {
     const first = this.prepareFirst(questions, windows);
     const answer = async (state: KeyValues, keptTokens: number) => ({
       probabilities: await this.answerAll(questions, state, first),
-      inputTokens: inputTokens + questionTokens,
       stateTokens: state.tokens,
       keptTokens,
     });
-    const answered = await this.states.read(windows, answer, { isFresh, encodeWhole: first?.run });
-    return { ...answered, ...timesSince(startedMs, tokenizedMs) };
+    const isPassing = task.isPassing === true && questions.length === 1 && !this.states.knows(windows);
+    const answered =
+      isPassing && first !== undefined
+        ? await this.answerPassing(first)
+        : await this.states.read(windows, answer, { isFresh, encodeWhole: first?.run });
+    return {
+      ...answered,
+      inputTokens: inputTokens + questionTokens,
+      isKept: this.states.knows(windows),
+      ...timesSince(startedMs, tokenizedMs),
+    };
   }
 
   /** One share of a document's windows. @throws AppError context_length_exceeded */
@@ -145,6 +155,7 @@ export class SplitEncoder {
     if (!this.graphs.canDecideWindow(prepared)) return undefined;
     const first: FirstAnswer = {
       question: prepared,
+      window: only,
       logits: undefined,
       run: async (window, target, isKept) => {
         const isNeeded = isKept || questions.length > 1;
@@ -152,6 +163,12 @@ export class SplitEncoder {
       },
     };
     return first;
+  }
+
+  /** Keys and values that nobody wants are not written: 4 % of the run. */
+  private async answerPassing({ question, window }: FirstAnswer) {
+    const logits = await this.graphs.decideWindow(window, question);
+    return { probabilities: [this.readOut(question, logits)], stateTokens: window.tokens, keptTokens: 0 };
   }
 
   private prepare(question: TokenizedQuestion, stateKeys: number): PreparedQuestion {

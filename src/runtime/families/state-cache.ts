@@ -48,6 +48,10 @@ export class StateCache {
     this.slabFloats = Math.floor((this.keepsAny ? bytes : SCRATCH_BYTES) / Float32Array.BYTES_PER_ELEMENT);
   }
 
+  has(windows: readonly WindowKey[]): boolean {
+    return this.keepsAny && this.documents.has(keyOfDocument(windows));
+  }
+
   /** The document of these windows, pinned: to be released. */
   find(windows: readonly WindowKey[]): KeptDocument | undefined {
     const place = this.documents.get(keyOfDocument(windows));

@@ -63,6 +63,11 @@ export class StateReader {
     [this.graphs, this.layout, this.cache] = [graphs, layout, cache];
   }
 
+  /** Whether the document is kept as a whole. */
+  knows(windows: readonly WindowKey[]): boolean {
+    return this.cache.has(windows);
+  }
+
   /**
    * Reads a document for as long as `use` runs. @param use gets its keys and values, and how many of its tokens were kept
    */
