@@ -42,6 +42,8 @@ export class Fleet {
   /** @param say tells what is being started */
   static async start(peers: readonly Peer[], say: (text: string) => void): Promise<Fleet> {
     const folder = mkdtempSync(join(tmpdir(), 'umpire-peers-'));
+    // Also when a signal ends the bench.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     const members: Member[] = [];
     const fleet = new Fleet(members, folder);
     try {
