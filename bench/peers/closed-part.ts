@@ -60,6 +60,7 @@ async function measureLoad(options: ClosedOptions, load: LoadClass): Promise<Clo
 }
 
 function tellRates(cells: readonly ClosedCell[]): string {
+  if (cells.length === 0) return 'left out for all';
   return `${cells.map(({ peer, requestsPerSecond }) => `${peer} ${formatNumber(requestsPerSecond)}`).join(', ')} req/s`;
 }
 
