@@ -28,7 +28,7 @@ export interface DecisionPartsOptions {
   readonly staysJoined: boolean;
   /** Where the document, or its begin, had been kept. */
   readonly kept: KeptShare | undefined;
-  readonly takeMemory: () => SharedArrayBuffer | undefined;
+  readonly takeMemory: () => SharedArrayBuffer;
 }
 
 /** A part that is done. */

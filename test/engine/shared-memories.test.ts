@@ -24,13 +24,14 @@ describe('shared memories', () => {
     expect([memories.hasRoom(hold(60)), memories.hasRoom(hold(61))]).toEqual([true, false]);
   });
 
-  it('let a decision larger than the budget end', () => {
+  it('let a decision larger than the budget end, and keep nothing of it', () => {
     const { memories } = setUp(100);
     const [giant, other] = [hold(300), hold(20)];
     memories.begin(giant);
     memories.end(other, [new SharedArrayBuffer(8)]);
-    memories.end(giant, [new SharedArrayBuffer(300)]);
-    expect(memories.take(1)).toBeUndefined();
+    const used = new SharedArrayBuffer(300);
+    memories.end(giant, [used]);
+    expect(memories.take(300)).not.toBe(used);
   });
 
   it('let no small one past a large one that has waited long', () => {
@@ -58,22 +59,29 @@ describe('shared memories', () => {
     expect(memories.hasRoom(hold(10))).toBe(true);
   });
 
+  it('are as large as a share may come to, so that the next decision can use them', () => {
+    const { memories } = setUp(64 * MIB);
+    const decision = hold(4 * MIB);
+    memories.begin(decision);
+    const first = memories.take(4 * MIB);
+    expect(first.byteLength).toBe(4 * MIB);
+    memories.end(decision, [first]);
+    expect(memories.take(4 * MIB)).toBe(first);
+  });
+
   it('are used again, and given back but for a little when nobody has used them for long', () => {
     const { memories, clock } = setUp(64 * MIB);
     const decision = hold(24 * MIB);
     memories.begin(decision);
-    expect(memories.take(12 * MIB)).toBeUndefined();
-    const used = [12, 12].map((size) => new SharedArrayBuffer(size * MIB));
+    const used = [memories.take(12 * MIB), memories.take(12 * MIB)];
     memories.end(decision, used);
-    expect(memories.take(13 * MIB)).toBeUndefined();
+    expect(used).not.toContain(memories.take(13 * MIB));
     const taken = memories.take(4 * MIB);
     expect(used).toContain(taken);
-    memories.end(decision, taken === undefined ? [] : [taken]);
+    memories.end(decision, [taken]);
     clock.advance(30_000);
-    expect([memories.take(12 * MIB), memories.take(1)].map((memory) => memory?.byteLength)).toEqual([
-      12 * MIB,
-      undefined,
-    ]);
+    const kept = [memories.take(12 * MIB), memories.take(12 * MIB)].filter((memory) => used.includes(memory));
+    expect(kept).toHaveLength(1);
     expect(clock.timerCount).toBe(0);
   });
 });
