@@ -17,7 +17,7 @@ export const kevLimits: PromptLimits = {
   windowTokens: 256,
   maxWindowIndex: 63,
   branchTokens: 512,
-  branchScores: 2_097_152,
+  branchScores: 1_048_576,
 };
 /** So small that everything is cut. */
 export const tinyLimits: PromptLimits = { windowTokens: 16, maxWindowIndex: 2, branchTokens: 40, branchScores: 1500 };

@@ -22,7 +22,7 @@ class Limits:
     window_tokens: int = 256
     max_window_index: int = 63
     branch_tokens: int = 512
-    branch_scores: int = 2_097_152
+    branch_scores: int = 1_048_576
 
 
 @dataclass
