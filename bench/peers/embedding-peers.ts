@@ -175,7 +175,7 @@ export function listSentenceTransformersCandidates(environmentsFolder: string): 
 }
 
 /** Of the candidates those that `tune.ts` finds fastest. */
-const TUNED_INFINITY = '2 processes, a core each, batches of 8';
+const TUNED_INFINITY = 'batches of 8';
 const TUNED_SENTENCE_TRANSFORMERS = 'onnx, 2 processes of 1 thread, batches of 8';
 
 export function listEmbeddingPeers(environmentsFolder: string): readonly Peer[] {
