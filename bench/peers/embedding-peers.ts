@@ -46,7 +46,7 @@ function makeInfinity(
     ...description,
     tasks: ['embedding'],
     settings: { engine: 'optimum', 'pooling-method': 'mean', ...own },
-    versions: readVersions('infinity', ['infinity-emb', 'optimum-onnx', 'onnxruntime', 'transformers', 'torch']),
+    versions: readVersions('infinity', ['infinity_emb', 'optimum-onnx', 'onnxruntime', 'transformers', 'torch']),
     launch: (port, dataFolder) => {
       const python = pythonOf(environmentsFolder, 'infinity');
       const address = ['--host', '127.0.0.1', '--port', String(port)];
