@@ -83,6 +83,16 @@ function holdReservation(): (outcome: ReserveOutcome | Error) => void {
   return (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome));
 }
 
+/** A job that is done before its reservation is answered. */
+async function askAndFinish() {
+  const answer = holdReservation();
+  const asked = ask();
+  await turn();
+  finishJob();
+  await turn();
+  return { asked, answer };
+}
+
 describe('a job of a key of which nothing is known', () => {
   it('is told of its limits first, even when the engine has no room', async () => {
     refusal = new AppError('overloaded', 'The queue is full.', { retryAfterMs: 500 });
@@ -124,11 +134,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
 
   it('tells the store of its end together with its begin when it is done before anybody asked for a reservation', async () => {
     await askOnce();
-    const letIn = holdReservation();
-    const asked = ask();
-    await turn();
-    finishJob();
-    await turn();
+    const { asked, answer: letIn } = await askAndFinish();
     const [, reservation] = bench.store.reservations;
     expect(bench.store.settlements[1]).toMatchObject({ id: reservation?.id, outcome: { end: 'completed' } });
     letIn(LET_IN);
@@ -138,11 +144,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
   it('is answered if the store that failed in between turns out to have taken both', async () => {
     await askOnce();
     bench.store.settleScript.push(storeIsDown());
-    const answer = holdReservation();
-    const asked = ask();
-    await turn();
-    finishJob();
-    await turn();
+    const { asked, answer } = await askAndFinish();
     answer(storeIsDown());
     expect(await bench.settled(asked)).toMatchObject({ type: 'answered' });
     expect(bench.store.settlements).toHaveLength(3);
@@ -151,11 +153,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
   it('is not answered if the store that failed in between turns out to have taken neither', async () => {
     await askOnce();
     bench.store.settleScript.push(storeIsDown(), { type: 'missing' });
-    const answer = holdReservation();
-    const asked = ask();
-    await turn();
-    finishJob();
-    await turn();
+    const { asked, answer } = await askAndFinish();
     answer(storeIsDown());
     await expect(bench.settled(asked)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(bench.unbilled).toBe(0);
@@ -165,11 +163,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     bench = new AccountingBench({ whenStoreFails: 'serve' });
     await askOnce();
     bench.store.settleScript.push({ type: 'missing' });
-    const answer = holdReservation();
-    const asked = ask();
-    await turn();
-    finishJob();
-    await turn();
+    const { asked, answer } = await askAndFinish();
     answer(storeIsDown());
     expect(await asked).toMatchObject({ type: 'answered' });
     expect(bench.unbilled).toBe(1);
