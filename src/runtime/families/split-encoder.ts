@@ -165,7 +165,7 @@ export class SplitEncoder {
     return first;
   }
 
-  /** Keys and values that nobody wants are not written: 4 % of the run. */
+  /** Keys and values that nobody wants are not written. */
   private async answerPassing({ question, window }: FirstAnswer) {
     const logits = await this.graphs.decideWindow(window, question);
     return { probabilities: [this.readOut(question, logits)], stateTokens: window.tokens, keptTokens: 0 };
