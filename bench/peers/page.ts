@@ -109,8 +109,7 @@ function closedSection({ figures }: Measured<ClosedPart>, { prices }: PeersRepor
   ];
 }
 
-function leftOutLines(figures: ClosedPart): string[] {
-  const { leftOut = [], servers } = figures;
+function leftOutLines({ leftOut, servers }: ClosedPart): string[] {
   if (leftOut.length === 0) return [];
   const rows = leftOut.map(({ load, concurrency, peer, requestMs, sliceMs }): Cell[] => {
     return [load, concurrency, titleOf({ servers }, peer), requestMs, sliceMs / 1000];

@@ -39,8 +39,7 @@ export interface ClosedPart extends ComparisonFigures {
   readonly rounds: number;
   readonly sliceMs: number;
   readonly cells: readonly ClosedCell[];
-  /** Not in files of earlier versions. */
-  readonly leftOut?: readonly LeftOut[];
+  readonly leftOut: readonly LeftOut[];
   readonly costs: readonly CostFigures[];
 }
 

@@ -51,12 +51,10 @@ export async function measureSplits({ loads, rounds, sliceMs, say }: SplitOption
   }
 }
 
-/** On one core the two are the same. */
 export function listSplits(cores: number): readonly Split[] {
-  return [
-    { workers: cores, threadsPerWorker: 1 },
-    { workers: 1, threadsPerWorker: cores },
-  ];
+  const byWorkers = { workers: cores, threadsPerWorker: 1 };
+  // On one core the two are the same.
+  return cores === 1 ? [byWorkers] : [byWorkers, { workers: 1, threadsPerWorker: cores }];
 }
 
 function makeSplitPeer(split: Split): Peer {

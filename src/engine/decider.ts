@@ -144,7 +144,7 @@ export class Decider {
     let isPassing = document === undefined;
     const task = (): DecideTask => ({ kind: 'decide', ...job, isPassing });
     const begin = (worker: number, known: DocumentHashes) => {
-      // Most documents are asked about once: a short one, that is soon read again, is kept from the second time on.
+      // Most documents are asked about once: one that is quickly read again is kept from the second time on.
       isPassing = !this.directory.see(known) && this.isShort(size);
       // From now on others about the same document do better to wait for this worker.
       if (!isPassing) this.remember(worker, known, size.stateTokens);

@@ -56,8 +56,6 @@ interface Lane<Entry> {
  * What a millisecond of waiting is worth against one of work that remains. A call is overtaken by fresh short ones for at
  * most four times its own length: enough that short calls hardly notice the documents of others (with 1 a document of
  * 0.8 s would take every worker after half a second), and few enough that a begun document gives its memory back.
- * Simulated, decisions of 32 to 2,048 tokens, p50/p99 in ms at 0.25, 0.5 and 1: 8 clients at a time 127/1,267, 207/897,
- * 235/744; short ones alone among Poisson arrivals at 62 % of the capacity 24/93, 24/113, 27/301.
  */
 export const AGEING = 0.25;
 /** An embedding call that has waited this long competes with decisions. */

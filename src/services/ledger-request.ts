@@ -102,9 +102,12 @@ export class LedgerRequest implements OpenRequest {
     first.catch(() => undefined);
     const admission = await this.#admitted;
     if (admission.type === 'refused') throw admission.error;
-    if (admission.type === 'unbilled') this.#parts.metrics.servedUnbilled();
-    else return { costPicoUsd: cost, standing: await this.#settleOrRefuse(settlement, first) };
-    return { costPicoUsd: cost, standing: NO_STANDING };
+    if (admission.type === 'unbilled') {
+      this.#parts.metrics.servedUnbilled();
+      return { costPicoUsd: cost, standing: NO_STANDING };
+    }
+    const standing = await this.#settleOrRefuse(settlement, ended, first);
+    return { costPicoUsd: cost, standing };
   }
 
   async fail(error: unknown, partial?: Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>): Promise<void> {
@@ -127,9 +130,8 @@ export class LedgerRequest implements OpenRequest {
   }
 
   /** @param first the settlement, told for the first time */
-  async #settleOrRefuse(settlement: Settlement, first: Promise<SettleOutcome>): Promise<Standing> {
+  async #settleOrRefuse(settlement: Settlement, ended: EndedRequest, first: Promise<SettleOutcome>): Promise<Standing> {
     const { whenStoreFails, metrics, unsettled } = this.#parts;
-    const ended = this.#ended();
     let cause: unknown;
     try {
       const settled = await this.#settlePatiently(settlement, first);

@@ -129,6 +129,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     expect(events).toEqual(['began', 'counted']);
     letIn(LET_IN);
     expect(await asked).toMatchObject({ type: 'answered', body: 'body' });
+    expect(events).toEqual(['began', 'counted', 'answered']);
     expect(bench.store.settlements).toHaveLength(2);
   });
 

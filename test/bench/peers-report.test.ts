@@ -47,6 +47,19 @@ function report(parts: Parts): PeersReport {
   };
 }
 
+const CELL = {
+  peer: 'umpire',
+  load: 'short',
+  concurrency: 1,
+  tokensPerSecond: 1,
+  requestsPerSecond: 1,
+  requestsPerSecondBySlice: [1],
+  latency: summariseLatencies([1]),
+  refused: 0,
+  errors: 0,
+  clientShare: 0,
+};
+
 const shares = {
   samplesPerClass: 1,
   classes: [],
@@ -84,22 +97,18 @@ describe('a report', () => {
 });
 
 describe('the page', () => {
-  const cell = {
-    peer: 'umpire',
-    load: 'embed-64',
-    concurrency: 1,
-    tokensPerSecond: 1,
-    requestsPerSecond: 1,
-    requestsPerSecondBySlice: [1],
-    latency: summariseLatencies([1]),
-    refused: 0,
-    errors: 0,
-    clientShare: 0,
-  };
-
   it('tells which cells were left out, for whom and why', () => {
     const leftOut = [{ peer: 'plain', load: 'embed-64', concurrency: 4, requestMs: 2000, sliceMs: 22_000 }];
-    const part = { servers: [], answers: [], classes: [], rounds: 1, sliceMs: 1, cells: [cell], costs: [] };
+    const part = {
+      servers: [],
+      answers: [],
+      classes: [],
+      rounds: 1,
+      sliceMs: 1,
+      cells: [CELL],
+      leftOut: [],
+      costs: [],
+    };
     const page = writePage(report({ embeddings: measured('a', { ...part, leftOut }) }), []);
     expect(page).toMatch(
       /Left out, because.*\n\n.*a slice would take, s \|\n.*\n\| embed-64 \| 4 \| plain \| 2000 \| 22 \|/,
@@ -118,7 +127,7 @@ describe('the page', () => {
 
   it('has the two ways to split the cores', () => {
     const classes = [{ id: 'short', title: '128 tokens' }];
-    const cells = listSplits(2).map((split) => ({ ...cell, load: 'short', peer: nameSplit(split) }));
+    const cells = listSplits(2).map((split) => ({ ...CELL, peer: nameSplit(split) }));
     const page = writePage(report({ splits: measured('a', { rounds: 1, sliceMs: 1, classes, cells }) }), []);
     expect(page).toMatch(/\| short \| 1 \| 2 × 1 \| .*\n\| short \| 1 \| 1 × 2 \|/);
   });
@@ -126,19 +135,12 @@ describe('the page', () => {
 
 describe('cost', () => {
   it('is that of the concurrency with the most tokens per second', () => {
-    const cell = (concurrency: number, tokensPerSecond: number) => ({
-      peer: 'umpire',
-      load: 'short',
-      concurrency,
-      tokensPerSecond,
-      requestsPerSecond: 1,
-      requestsPerSecondBySlice: [1],
-      latency: summariseLatencies([1]),
-      refused: 0,
-      errors: 0,
-      clientShare: 0,
-    });
-    const [cost, ...rest] = listCosts([cell(1, 5000), cell(8, 20_000), cell(64, 19_000)], 0.36);
+    const cells = [
+      { ...CELL, tokensPerSecond: 5000 },
+      { ...CELL, concurrency: 8, tokensPerSecond: 20_000 },
+      { ...CELL, concurrency: 64, tokensPerSecond: 19_000 },
+    ];
+    const [cost, ...rest] = listCosts(cells, 0.36);
     expect(rest).toEqual([]);
     expect(cost).toMatchObject({ concurrency: 8, tokensPerSecond: 20_000 });
     // 20,000 tokens a second are 72 million an hour.

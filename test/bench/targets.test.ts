@@ -59,7 +59,7 @@ function cell(
 }
 
 function closedPart(cells: readonly ClosedCell[]): Measured<ClosedPart> {
-  return measured({ servers: SERVERS, answers: [], classes: [], rounds: 1, sliceMs: 1, cells, costs: [] });
+  return measured({ servers: SERVERS, answers: [], classes: [], rounds: 1, sliceMs: 1, leftOut: [], cells, costs: [] });
 }
 
 function openPart(cells: readonly OpenCell[]): Measured<OpenPart> {
