@@ -102,7 +102,7 @@ const answers = z.strictObject({
 
 const decisions = z.strictObject({
   structuredState: z.boolean().default(false).register(note, {
-    help: 'Whether the `state` of a decision may also be an object or array, which is then read as labelled lines (`customer name: Jane`). Otherwise it is a 400, as the protocol says.',
+    help: 'Whether the `state` of a decision may also be an object or array, which is then read as labelled lines (`customer name: Jane`). Otherwise it is a 400, as the protocol says. A list of text parts is read as its text either way.',
   }),
 });
 

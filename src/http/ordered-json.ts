@@ -7,6 +7,14 @@ export type JsonObject = ReadonlyMap<string, JsonValue>;
 
 export const MAX_JSON_DEPTH = 64;
 
+export function isObject(value: JsonValue): value is JsonObject {
+  return value instanceof Map;
+}
+
+export function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
 /** Never quotes the text; says what was wrong and where. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';

@@ -1,13 +1,14 @@
 // Decisions as the unmodified `@ai-sdk/typesafe-ai` package sees them. Through `ai` it checks keys, sums, the most
-// probable option and the mean level of every answer.
+// probable option and the mean level of every answer: in its newest release, and in the oldest that is supported.
 
-import { createTypeSafeAi } from '@ai-sdk/typesafe-ai';
-import { APICallError, experimental_evaluate as evaluate, RetryError } from 'ai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as newest from 'ai';
+import * as oldest from 'ai-oldest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { createFakeEngine } from '../http/fake-engine.ts';
 import { KEY } from '../http/test-server.ts';
 import { type ContractServer, installedVersion, startContractServer } from './contract-server.ts';
+import { openEvaluationModel } from './evaluation-model.ts';
 
 let server: ContractServer;
 beforeAll(async () => {
@@ -18,7 +19,7 @@ beforeEach(() => {
   server.engine.decide = createFakeEngine().decide;
 });
 
-const kev = (apiKey = KEY) => createTypeSafeAi({ apiKey, baseURL: server.chatBaseUrl }).evaluationModel('kev');
+const kev = (apiKey = KEY) => openEvaluationModel({ apiKey, baseURL: server.chatBaseUrl });
 const state = 'I was charged twice.';
 const options = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`option ${i}`, null]));
 const questions = {
@@ -31,11 +32,43 @@ const questions = {
 
 it('is tested with the version that is pinned', () => {
   expect(installedVersion('@ai-sdk/typesafe-ai')).toBe('3.0.0');
-  // The release of `ai` that this provider was made for; later ones hand a provider the state in another form.
-  expect(installedVersion('ai')).toBe('7.0.103');
+  expect(installedVersion('ai')).toBe('7.0.173');
+  // The release of `ai` that this provider was made for.
+  expect(installedVersion('ai-oldest')).toBe('7.0.103');
 });
 
-describe('decisions', () => {
+/** What a client sent as `state`, in the order of its calls. */
+function recordStates(): unknown[] {
+  const states: unknown[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+    states.push(JSON.parse(String(init?.body)).state);
+    return await realFetch(url, init);
+  });
+  return states;
+}
+const realFetch = globalThis.fetch;
+afterEach(() => vi.restoreAllMocks());
+
+describe.each([
+  { release: 'the newest', ai: newest, sends: [{ type: 'text', text: state }] },
+  { release: 'the oldest', ai: oldest, sends: state },
+])('$release release of ai', ({ ai, sends }) => {
+  const { APICallError, RetryError } = ai;
+  const evaluate = ai.experimental_evaluate as typeof newest.experimental_evaluate;
+
+  it('sends the state in a form of its own, and the engine reads its text', async () => {
+    const sent = recordStates();
+    const read: string[] = [];
+    const { decide } = createFakeEngine();
+    server.engine.decide = (job, caller) => {
+      read.push(job.state);
+      return decide(job, caller);
+    };
+    await evaluate({ model: kev(), state, questions });
+    expect(sent).toEqual([sends]);
+    expect(read).toEqual([state]);
+  });
+
   it('pass every check of the client', async () => {
     const { answers, usage, response, providerMetadata } = await evaluate({ model: kev(), state, questions });
     expect(answers.team).toEqual({
@@ -49,9 +82,7 @@ describe('decisions', () => {
     expect(response.modelId).toBe('kev');
     expect(providerMetadata?.['typesafe']).toMatchObject({ confidence: { team: expect.closeTo(1 / 3, 12), one: 1 } });
   });
-});
 
-describe('errors', () => {
   it.each([
     ['an unknown key', 'ump_wrong', 401, 'The API key is not valid.'],
     ['an empty question', KEY, 400, 'question "q" has no instructions'],
@@ -83,6 +114,34 @@ describe('errors', () => {
     server.engine.decide = () => Promise.reject(new AppError('overloaded', 'Full.', { retryAfterMs: 1 }));
     const error = await evaluate({ model: kev(), state, questions, maxRetries: 1 }).catch((thrown: unknown) => thrown);
     expect(RetryError.isInstance(error)).toBe(true);
-    expect((error as RetryError).lastError).toMatchObject({ statusCode: 503, message: 'Full.' });
+    expect((error as newest.RetryError).lastError).toMatchObject({ statusCode: 503, message: 'Full.' });
+  });
+});
+
+describe('a state of several parts', () => {
+  const evaluate = newest.experimental_evaluate;
+  const asked = { refund: questions.refund };
+
+  it('is read as their texts, one under the other', async () => {
+    const read: string[] = [];
+    const { decide } = createFakeEngine();
+    server.engine.decide = (job, caller) => {
+      read.push(job.state);
+      return decide(job, caller);
+    };
+    const parts = ['I was charged twice.', '', 'Please help.'].map((text) => ({ type: 'text', text }) as const);
+    await evaluate({ model: kev(), state: parts, questions: asked });
+    expect(read).toEqual(['I was charged twice.\n\nPlease help.']);
+  });
+
+  it.each([
+    ['an object', { subject: 'Refund' }],
+    [
+      'a text beside an object',
+      [{ type: 'text', text: 'A mail.' } as const, { type: 'json', value: { a: 1 } } as const],
+    ],
+  ])('that hold %s is refused in the words of the protocol', async (_what, structured) => {
+    const call = evaluate({ model: kev(), state: structured, questions: asked, maxRetries: 0 });
+    await expect(call).rejects.toMatchObject({ statusCode: 400, message: "The field 'state' must be a string." });
   });
 });

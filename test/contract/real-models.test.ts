@@ -1,6 +1,5 @@
 // The server as users run it, with its real models, seen by the unmodified official clients.
 
-import { createTypeSafeAi } from '@ai-sdk/typesafe-ai';
 import { BadRequestError, choice, noul, score, TypeSafeClient } from '@typesafe-ai/sdk';
 import { experimental_evaluate as evaluate } from 'ai';
 import fc from 'fast-check';
@@ -10,6 +9,7 @@ import { arbitraryDecision, arbitraryEmbedding, writeRequest } from '../http/arb
 import { expectDecision } from '../http/expect-decision.ts';
 import { expectRefusal } from '../http/expect-refusal.ts';
 import { ServerProcess } from '../process/server-process.ts';
+import { openEvaluationModel } from './evaluation-model.ts';
 
 const KEY = 'ump_contract-test-key';
 
@@ -57,7 +57,7 @@ describe('decisions', () => {
 
   it('pass the checks of the AI SDK', async () => {
     const { answers } = await evaluate({
-      model: createTypeSafeAi({ apiKey: KEY, baseURL: `${address}/ai/v1` }).evaluationModel('kev'),
+      model: openEvaluationModel({ apiKey: KEY, baseURL: `${address}/ai/v1` }),
       state: STATE,
       questions: {
         team: { type: 'choice', instructions: 'Which team?', criteria: { ...team.criteria } },
@@ -89,6 +89,24 @@ describe('decisions', () => {
     const replies = await Promise.all(calls.map((questions) => typesafe.systemOne({ state: STATE, questions })));
     const answers = replies.map((reply) => reply.answers.team);
     for (const answer of answers) expect(answer).toEqual(answers[0]);
+  });
+
+  it('are the same to the bit for a text and for the list of its parts', async () => {
+    const ask = async (state: unknown) => {
+      const { text } = await post(
+        '/systemone',
+        JSON.stringify({ model: 'kev', state, questions: { team, anger, refund } }),
+      );
+      return text;
+    };
+    const [whole, part, parts] = await Promise.all([
+      ask(`${STATE}\nPlease help.`),
+      ask([{ type: 'text', text: `${STATE}\nPlease help.` }]),
+      ask([STATE, 'Please help.'].map((text) => ({ type: 'text', text }))),
+    ]);
+    expect(JSON.parse(whole).usage.input_tokens).toBeGreaterThan(50);
+    expect(part).toBe(whole);
+    expect(parts).toBe(whole);
   });
 
   it('keep every rule of the protocol, whatever the text and the names', async () => {

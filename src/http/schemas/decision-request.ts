@@ -5,6 +5,7 @@ import { type NamedQuestion, QUESTION_LIMITS, type Question } from '../../domain
 import type { DecisionRequest } from '../../services/decide.ts';
 import { modelField } from './model-field.ts';
 import { orderedObject, orderedRecord, pick } from './ordered-schema.ts';
+import { findTextOfParts } from './state-parts.ts';
 
 const { questions, choiceOptions, scoreLevels, nameLength } = QUESTION_LIMITS;
 const thousands = (count: number) => count.toLocaleString('en-US');
@@ -69,10 +70,35 @@ const questionsSchema = orderedRecord(questionSchema, {
   },
 });
 
+const stateField = z
+  .unknown()
+  .transform((input, context): string => {
+    const text = typeof input === 'string' ? input : findTextOfParts(input);
+    if (text !== undefined) return text;
+    context.addIssue({ code: 'custom', message: "The field 'state' must be a string." });
+    return z.NEVER;
+  })
+  .meta({
+    anyOf: [
+      { type: 'string' },
+      {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          properties: { type: { type: 'string', const: 'text' }, text: { type: 'string' } },
+          required: ['type', 'text'],
+        },
+      },
+    ],
+    description:
+      'The document to read: a text, or a list of text parts, which is read as its texts joined by a newline.',
+  });
+
 export const decisionRequestSchema = orderedObject(
   {
     model: modelField.describe('Id of a model of type `decision`.'),
-    state: z.string("The field 'state' must be a string.").describe('The document to read.'),
+    state: stateField,
     questions: questionsSchema.describe('The questions, by name. Names are any text; the model never sees them.'),
   },
   'The body must be a JSON object.',

@@ -23,6 +23,21 @@ describe('a structured state', () => {
     expect(renderState(parseOrderedJson(json))).toBe(expected);
   });
 
+  it.each([
+    [
+      '[{"type":"text","text":"A mail."},{"type":"json","value":{"name":"Jane","orders":[1,2]}}]',
+      'A mail.\nname: Jane\norders: 1, 2',
+    ],
+    ['[{"type":"json","value":{"name":"Jane"}}]', 'name: Jane'],
+    [
+      '[{"type":"text","text":"A mail."},{"type":"file","data":"x"}]',
+      '1 type: text\n1 text: A mail.\n2 type: file\n2 data: x',
+    ],
+  ])('%s, a list of parts, is read as each of them would be alone', (json, expected) => {
+    const body = parseOrderedJson(`{"state":${json}}`);
+    expect((withStateAsText(body) as Map<string, unknown>).get('state')).toBe(expected);
+  });
+
   it('is rendered in its place, and nothing else is touched', () => {
     const body = parseOrderedJson('{"model":"kev","state":{"a":1},"questions":{"q":{}}}');
     expect([...(withStateAsText(body) as Map<string, unknown>)]).toEqual([

@@ -1,7 +1,8 @@
 // A JSON state as labelled lines, for servers that allow one: `customer name: Jane`. Pure. Off by default, because the
 // protocol's state is a string.
 
-import type { JsonObject, JsonValue } from '../ordered-json.ts';
+import { isList, isObject, type JsonValue } from '../ordered-json.ts';
+import { findPartText, PART_SEPARATOR } from './state-parts.ts';
 
 /** @returns the body with an object or array in `state` replaced by text; any other body as it is */
 export function withStateAsText(body: JsonValue): JsonValue {
@@ -9,7 +10,26 @@ export function withStateAsText(body: JsonValue): JsonValue {
   const state = body.get('state');
   if (state === undefined || !(isObject(state) || isList(state))) return body;
   // A name that is there keeps its place.
-  return new Map(body).set('state', renderState(state));
+  return new Map(body).set('state', renderParts(state) ?? renderState(state));
+}
+
+/** A list of text and JSON parts, each read as if it were the whole state. @returns undefined for anything else */
+function renderParts(state: JsonValue): string | undefined {
+  if (!isList(state) || state.length === 0) return undefined;
+  const texts: string[] = [];
+  for (const part of state) {
+    const text = findPartText(part) ?? renderJsonPart(part);
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return texts.join(PART_SEPARATOR);
+}
+
+/** @returns undefined unless it is `{"type": "json", "value": …}` */
+function renderJsonPart(part: JsonValue): string | undefined {
+  if (!isObject(part) || part.get('type') !== 'json') return undefined;
+  const value = part.get('value');
+  return value === undefined ? undefined : renderState(value);
 }
 
 /**
@@ -35,12 +55,4 @@ function renderPlain(value: JsonValue): string {
   if (isObject(value)) return '';
   if (isList(value)) return value.map(renderPlain).join(', ');
   return value === null ? 'none' : String(value);
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return value instanceof Map;
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }
