@@ -3,6 +3,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import { EVERY_REPLY, INFERENCE_REPLY, TRY_AGAIN } from './openapi-headers.ts';
+import { ALL_METHODS } from './unknown-route.ts';
 
 /** Every header that is described. */
 const EXPOSED = Object.keys({ ...EVERY_REPLY, ...INFERENCE_REPLY, ...TRY_AGAIN }).join(', ');
@@ -22,7 +23,7 @@ export function allowCrossOrigin(app: FastifyInstance, origins: readonly string[
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return;
     await reply
       .code(204)
-      .header('access-control-allow-methods', 'GET, HEAD, PATCH, POST')
+      .header('access-control-allow-methods', ALL_METHODS)
       .header('access-control-allow-headers', request.headers['access-control-request-headers'] ?? ALLOWED_HEADERS)
       .header('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
       .send();

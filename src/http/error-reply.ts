@@ -24,6 +24,7 @@ export const STATUS_OF_CODE: Readonly<Record<ErrorCode, number>> = {
   conflict: 409,
   idempotency_key_in_use: 409,
   request_too_large: 413,
+  expectation_failed: 417,
   rate_limit_exceeded: 429,
   internal_error: 500,
   upstream_error: 502,

@@ -17,6 +17,7 @@ import { parseInferenceBodies } from './idempotency.ts';
 import { parsePlainBody, refuseEncodedBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
+import { checkRequestHeads } from './request-head.ts';
 import { requestIdHeaders, requestIdOf } from './request-id.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { chatCompletionsRoute } from './routes/chat-completions.ts';
@@ -90,7 +91,14 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     writeTimeoutMs: deps.options.writeTimeoutMs,
     isDraining: deps.isDraining,
   });
+  checkRequestHeads(app);
   allowCrossOrigin(app, deps.options.corsOrigins);
+  // After every `onRequest`, so that the caller is known where the routes around ask for a key; before a body is read,
+  // and before the framework has its say about methods that it knows and no route takes.
+  app.addHook('preParsing', (request, reply, _body, done) => {
+    if (request.is404) refuseUnknownRoute(request, reply);
+    done();
+  });
 
   await describeApi(app, deps.options.version);
   await app.register(serviceRoutes, { ...deps, metricsRequireKey: deps.options.metricsRequireKey });
@@ -117,12 +125,8 @@ interface Guard {
 function guardRoutes(api: FastifyInstance, { authenticator, scope, refuseUnknownRoute }: Guard): void {
   api.addHook('onRequest', authenticationHook(authenticator));
   api.addHook('onRequest', scopeHook(scope));
-  // Without this an unknown route under the prefix would be refused before its caller is known, or after its body is read.
+  // Without this an unknown route under the prefix would be refused before its caller is known.
   api.setNotFoundHandler(refuseUnknownRoute);
-  api.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) refuseUnknownRoute(request, reply);
-    done();
-  });
   api.addHook('onRequest', refuseEncodedBody);
 }
 
@@ -148,6 +152,8 @@ function createApp({ options, logger }: HttpDeps): FastifyInstance {
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs,
     http: {
+      // Checked in request-head.ts: Node's own refusal has no body.
+      requireHostHeader: false,
       headersTimeout: options.headersTimeoutMs,
       requestTimeout: options.requestTimeoutMs,
       // Node's own is 30 s: the time limits above would be no more than a suggestion.

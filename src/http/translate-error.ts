@@ -24,6 +24,10 @@ export function toAppError(error: unknown): AppError {
   const code = codeOf(error);
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known();
+  // Whatever else the framework calls the caller's mistake is one: also what a later version may add.
+  if (code.startsWith('FST_') && isCallersMistake(error)) {
+    return new AppError('invalid_request', 'The request is malformed.');
+  }
   // The connection broke while the body was being read. Nobody is there to be answered, but it is not our fault.
   if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') {
     return new AppError('invalid_request', 'The connection was closed before the request was complete.');
@@ -35,4 +39,9 @@ export function toAppError(error: unknown): AppError {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function isCallersMistake(error: unknown): boolean {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 0;
+  return status >= 400 && status < 500;
 }

@@ -3,6 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
 
+/** Of all routes together. */
+export const ALL_METHODS = 'GET, HEAD, PATCH, POST';
+
 interface Pattern {
   readonly matches: RegExp;
   readonly method: string;

@@ -106,7 +106,6 @@ describe('slow clients', () => {
 describe('what is no request', () => {
   it.each([
     ['noise', '\u0016\u0003\u0001 no http\r\n\r\n'],
-    ['an unknown method', 'BREW /pot HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['enormous headers', `GET / HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(100_000)}\r\n\r\n`],
     ['two lengths', `${head(decision, 'transfer-encoding: chunked\r\n')}${decision}`],
   ])('gets 400 in the one shape: %s', async (_what, sent) => {
