@@ -113,7 +113,7 @@ const server = await createHttpServer({
   isDraining: () => false,
   metrics,
   logger,
-  options: { ...config.http, ...config.decisions, version: 'bench' },
+  options: { ...config.http, ...config.decisions, ...config.embeddings, version: 'bench' },
 });
 await server.listen({ host: config.host, port: config.port });
 process.once('SIGTERM', async () => {

@@ -108,7 +108,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
     metrics,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
-    options: { ...config.http, ...config.decisions, version: parts.version, sharesAnswers },
+    options: { ...config.http, ...config.decisions, ...config.embeddings, version: parts.version, sharesAnswers },
   });
   closers.push(() => server.close());
   const stop = once(async () => {

@@ -106,6 +106,12 @@ const decisions = z.strictObject({
   }),
 });
 
+const embeddings = z.strictObject({
+  tokenArrays: z.enum(['refuse', 'model']).default('refuse').register(note, {
+    help: "What an `input` of token ids is. `refuse`: a 400, because clients that send ids (LangChain's by default) mean those of another vocabulary. `model`: ids of the model's own tokenizer.",
+  }),
+});
+
 const http = z.strictObject({
   bodyLimitBytes: z
     .int()
@@ -332,6 +338,7 @@ export const configSchema = z.strictObject({
   engine: engine.prefault({}),
   answers: answers.prefault({}),
   decisions: decisions.prefault({}),
+  embeddings: embeddings.prefault({}),
   http: http.prefault({}),
   log: log.prefault({}),
   upstreams: z.array(upstream).default([]).register(note, {

@@ -55,6 +55,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       corsOrigins: [],
       metricsRequireKey: false,
       structuredState: false,
+      tokenArrays: 'refuse',
     },
   };
 }

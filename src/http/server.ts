@@ -26,6 +26,7 @@ import { modelsRoutes } from './routes/models.ts';
 import { type ReadinessState, serviceRoutes } from './routes/service.ts';
 import { systemoneRoute } from './routes/systemone.ts';
 import { usageRoute } from './routes/usage.ts';
+import type { TokenArrays } from './schemas/embedding-request.ts';
 import { scopeHook } from './scope.ts';
 import { type RefuseUnknownRoute, unknownRouteHandler } from './unknown-route.ts';
 import { validatorCompiler } from './validate.ts';
@@ -47,6 +48,8 @@ export interface HttpOptions {
   readonly metricsRequireKey: boolean;
   /** Whether a decision's `state` may be an object or array. */
   readonly structuredState: boolean;
+  /** Whether an embedding's `input` may be token ids: those of the model's own tokenizer. */
+  readonly tokenArrays: TokenArrays;
   /** Whether answers may be shared between identical requests, so that replies say if theirs was. Default: no. */
   readonly sharesAnswers?: boolean;
 }
@@ -136,9 +139,9 @@ async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRout
   parseInferenceBodies(api, parsePlainBody);
   await api.register(modelsRoutes, deps);
   if (deps.administration !== undefined) await api.register(usageRoute, deps.administration);
-  const { structuredState, sharesAnswers: tellsSharing = false } = deps.options;
+  const { structuredState, tokenArrays, sharesAnswers: tellsSharing = false } = deps.options;
   await api.register(systemoneRoute, { ...deps, structuredState, tellsSharing });
-  await api.register(embeddingsRoute, { ...deps, tellsSharing });
+  await api.register(embeddingsRoute, { ...deps, tokenArrays, tellsSharing });
   await api.register(chatCompletionsRoute, { ...deps, writeTimeoutMs: deps.options.writeTimeoutMs });
 }
 

@@ -74,10 +74,22 @@ describe('embeddings', () => {
     });
   });
 
-  it('take token ids and dimensions', async () => {
-    const reply = await client().embeddings.create({ ...request, input: [[101, 102], [7]], dimensions: 2 });
+  it('take dimensions', async () => {
+    const reply = await client().embeddings.create({ ...request, dimensions: 2 });
     expect(reply.data.map(({ embedding }) => embedding.length)).toEqual([2, 2]);
+  });
+
+  it('refuse token ids with the remedy', async () => {
+    const asked = client().embeddings.create({ ...request, input: [[101, 102], [7]] });
+    await expect(asked).rejects.toThrow(/Send the text itself.*check_embedding_ctx_length=False/);
+  });
+
+  it('take token ids of the model where the server is told so', async () => {
+    const taking = await startContractServer({ tokenArrays: 'model' });
+    const asked = client({ baseURL: taking.chatBaseUrl }).embeddings;
+    const reply = await asked.create({ ...request, input: [[101, 102], [7]] });
     expect(reply.usage.prompt_tokens).toBe(3);
+    await taking.app.close();
   });
 });
 

@@ -18,7 +18,7 @@ let address: string;
 let typesafe: TypeSafeClient;
 let openai: OpenAI;
 beforeAll(async () => {
-  server = new ServerProcess({ UMPIRE_API_KEY: KEY });
+  server = new ServerProcess({ UMPIRE_API_KEY: KEY, UMPIRE_EMBEDDINGS_TOKEN_ARRAYS: 'model' });
   address = await server.ready();
   typesafe = new TypeSafeClient({ baseURL: `${address}/ai`, apiKey: KEY, defaultModel: 'kev', timeout: 60_000 });
   openai = new OpenAI({ baseURL: `${address}/ai/v1`, apiKey: KEY });

@@ -42,8 +42,6 @@ describe('answers', () => {
   it.each([
     ['a string', 'text', 1],
     ['strings', ['a', 'b'], 2],
-    ['token ids', [101, 0, 102], 1],
-    ['arrays of token ids', [[101], [7, 8]], 2],
     ['a space', ' ', 1],
     ['2,048 inputs', Array(2048).fill('a'), 2048],
   ])('takes %s', async (_what, input, count) => {
@@ -77,8 +75,79 @@ describe('answers', () => {
   });
 });
 
+describe('token ids', () => {
+  it.each([
+    ['of one text', [101, 0, 102]],
+    ['of several texts', [[101], [7, 8]]],
+    ['of one text, as LangChain sends it', [[15339, 1917]]],
+    ['with something that is none', [1, 'a']],
+  ])('%s are refused by default, with what to do instead', async (_what, input) => {
+    const { status, json } = await server.post(PATH, of(input));
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({ code: 'invalid_request', param: 'input' });
+    expect(json.error.message).toMatch(
+      /^The field 'input' holds token ids, .*Send the text itself.*check_embedding_ctx_length=False/,
+    );
+  });
+
+  it.each([
+    ['arrays of arrays of texts', [['a']]],
+    ['an empty array', [[]]],
+    ['a number', 5],
+  ])('are not what %s are', async (_what, input) => {
+    const { status, json } = await server.post(PATH, of(input));
+    expect(status).toBe(400);
+    expect(json.error.message).toBe("The field 'input' must be a string or an array of strings.");
+  });
+
+  it('are not offered in the description', async () => {
+    const { json } = await server.get('/openapi.json');
+    expect(JSON.stringify(json.components.schemas.EmbeddingRequest.properties.input)).not.toContain('integer');
+  });
+
+  describe('that are those of the model', () => {
+    let taking: TestServer;
+    beforeAll(async () => {
+      taking = await startTestServer({ tokenArrays: 'model' });
+    });
+    afterAll(() => taking.app.close());
+    const SHAPES = /a string, an array of strings, an array of token ids, or an array of such arrays/;
+
+    it.each([
+      ['of one text', [101, 0, 102], [[101, 0, 102]]],
+      ['of several texts', [[101], [7, 8]], [[101], [7, 8]]],
+    ])('%s are handed on where the server takes them', async (_what, input, expected) => {
+      const { embed } = taking.engine;
+      let asked: unknown;
+      taking.engine.embed = (job, caller) => {
+        asked = job.inputs;
+        return embed(job, caller);
+      };
+      expect((await taking.post(PATH, of(input))).json.data).toHaveLength(expected.length);
+      expect(asked).toEqual(expected);
+      taking.engine.embed = embed;
+      const { json } = await taking.get('/openapi.json');
+      expect(JSON.stringify(json.components.schemas.EmbeddingRequest.properties.input)).toContain('integer');
+    });
+
+    it.each([
+      ['an empty token array among others', of([[1], []]), 'input[1]', /must not be empty/],
+      ['mixed kinds', of(['a', 1]), 'input[1]', SHAPES],
+      ['mixed arrays', of([[1], 'a']), 'input[1]', SHAPES],
+      ['booleans', of([true, false]), 'input[0]', SHAPES],
+      ['a fraction', of([1, 1.5]), 'input[1]', /whole number/],
+      ['a negative id', of([[1], [2, -3]]), 'input[1][1]', /whole number/],
+      ['text among token ids', of([1, 'a']), 'input[1]', /whole number/],
+    ])('400: %s', async (_what, body, param, message) => {
+      const { status, json } = await taking.post(PATH, body);
+      expect(status).toBe(400);
+      expect(json.error).toMatchObject({ message: expect.stringMatching(message), param, code: 'invalid_request' });
+    });
+  });
+});
+
 describe('refusals', () => {
-  const SHAPES = /a string, an array of strings, an array of token ids, or an array of such arrays/;
+  const SHAPES = /^The field 'input' must be a string or an array of strings\.$/;
   it.each([
     ['no model', { input: 'a' }, 'model', /must be a string/],
     ['no input', { model: 'text-embed-mini' }, 'input', SHAPES],
@@ -87,13 +156,8 @@ describe('refusals', () => {
     ['an empty string', of(''), 'input', /must not be empty/],
     ['an empty array', of([]), 'input', /must not be empty/],
     ['an empty string among others', of(['a', '', 'b']), 'input[1]', /must not be empty/],
-    ['an empty token array among others', of([[1], []]), 'input[1]', /must not be empty/],
     ['mixed kinds', of(['a', 1]), 'input[1]', SHAPES],
-    ['mixed arrays', of([[1], 'a']), 'input[1]', SHAPES],
     ['booleans', of([true, false]), 'input[0]', SHAPES],
-    ['a fraction', of([1, 1.5]), 'input[1]', /whole number/],
-    ['a negative id', of([[1], [2, -3]]), 'input[1][1]', /whole number/],
-    ['text among token ids', of([1, 'a']), 'input[1]', /whole number/],
     ['2,049 inputs', of(Array(2049).fill('a')), 'input', /at most 2,048 inputs/],
     ['another encoding', of('a', { encoding_format: 'hex' }), 'encoding_format', /"float" or "base64"/],
     ['no dimensions', of('a', { dimensions: 0 }), 'dimensions', /at least 1/],

@@ -44,6 +44,7 @@ const OPTIONS: HttpOptions = {
   corsOrigins: [],
   metricsRequireKey: false,
   structuredState: false,
+  tokenArrays: 'refuse',
 };
 
 /** Says the same to everything, and streams nothing. */

@@ -4,10 +4,15 @@ import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { EmbedService } from '../../services/embed.ts';
 import type { TokenCounter } from '../observe.ts';
-import { operation } from '../operation.ts';
+import { type OperationDocs, operation } from '../operation.ts';
 import { localRequesterOf } from '../requester.ts';
 import { embeddingReplySchema, writeEmbeddings } from '../schemas/embedding-reply.ts';
-import { embeddingRequestExample, embeddingRequestSchema, toEmbeddingRequest } from '../schemas/embedding-request.ts';
+import {
+  buildEmbeddingRequestSchema,
+  embeddingRequestExample,
+  type TokenArrays,
+  toEmbeddingRequest,
+} from '../schemas/embedding-request.ts';
 import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface EmbeddingsDeps {
@@ -15,24 +20,24 @@ export interface EmbeddingsDeps {
   readonly metrics: TokenCounter;
   /** Whether replies say if their answer was shared. */
   readonly tellsSharing: boolean;
+  readonly tokenArrays: TokenArrays;
 }
 
-const schema = operation(
-  {
-    operationId: 'embed',
-    summary: 'Turn texts into vectors',
-    tag: 'Inference',
-    example: embeddingRequestExample,
-    takesDeadline: true,
-    errors: [],
-  },
-  { body: embeddingRequestSchema, response: { 200: embeddingReplySchema } },
-);
+const docs: OperationDocs = {
+  operationId: 'embed',
+  summary: 'Turn texts into vectors',
+  tag: 'Inference',
+  example: embeddingRequestExample,
+  takesDeadline: true,
+  errors: [],
+};
 
 const writer = resultWriter(writeEmbeddings);
 
 export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps): Promise<void> {
-  const { embeddings, metrics, tellsSharing } = deps;
+  const { embeddings, metrics, tellsSharing, tokenArrays } = deps;
+  const body = buildEmbeddingRequestSchema(tokenArrays);
+  const schema = operation(docs, { body, response: { 200: embeddingReplySchema } });
   api.withTypeProvider<ZodTypeProvider>().post('/embeddings', { schema }, async (request, reply) => {
     const asked = toEmbeddingRequest(request.body);
     const answered = await embeddings.embed(asked, localRequesterOf(request, reply), writer);

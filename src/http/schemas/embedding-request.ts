@@ -15,41 +15,69 @@ interface Problem {
   readonly path: number[];
 }
 
-const SHAPES =
-  "The field 'input' must be a string, an array of strings, an array of token ids, or an array of such arrays.";
+/** Whether token ids are taken; if so, they are those of the model's own tokenizer. */
+export type TokenArrays = 'refuse' | 'model';
+
+const SHAPES: Readonly<Record<TokenArrays, string>> = {
+  refuse: "The field 'input' must be a string or an array of strings.",
+  model: "The field 'input' must be a string, an array of strings, an array of token ids, or an array of such arrays.",
+};
+// Most clients that send ids cut the text with the vocabulary of another model. Many of them are ids of this one too, of
+// other words: the vectors would be nonsense, and nobody would be told.
+const TOKENS_REFUSED = [
+  "The field 'input' holds token ids, which this server does not take: they may be of another vocabulary than the",
+  'model\'s. Send the text itself, such as "input": ["one text", "another"]; with LangChain set',
+  'OpenAIEmbeddings(check_embedding_ctx_length=False).',
+].join(' ');
 const EMPTY = "The field 'input' must not be empty.";
 const TOO_MANY = `A request takes at most ${MAX_EMBEDDING_INPUTS.toLocaleString('en-US')} inputs.`;
 
 const isTokenId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 /** The inputs, or the first problem. One array of numbers is one input. */
-function readInputs(input: unknown): Inputs | Problem {
-  if (typeof input === 'string') return readList([input], typeof input);
-  if (!Array.isArray(input)) return { message: SHAPES, path: [] };
-  if (typeof input[0] === 'number') return readTokens(input, []) ?? [input as number[]];
-  return readList(input, typeof input[0]);
+function readInputs(input: unknown, tokenArrays: TokenArrays): Inputs | Problem {
+  const shapes = SHAPES[tokenArrays];
+  if (typeof input === 'string') return readList([input], { kind: typeof input, shapes });
+  if (!Array.isArray(input)) return { message: shapes, path: [] };
+  if (tokenArrays === 'refuse' && holdsNumbers(input)) return { message: TOKENS_REFUSED, path: [] };
+  if (typeof input[0] === 'number') return readTokens(input, { path: [], shapes }) ?? [input as number[]];
+  return readList(input, { kind: tokenArrays === 'refuse' ? 'string' : typeof input[0], shapes });
 }
 
-/** @param kind `string`, or `object` for arrays of token ids; all items are of the first one's kind */
-function readList(items: readonly unknown[], kind: string): Inputs | Problem {
+function holdsNumbers([first]: readonly unknown[]): boolean {
+  return typeof first === 'number' || (Array.isArray(first) && typeof first[0] === 'number');
+}
+
+interface ListRules {
+  /** `string`, or `object` for arrays of token ids; all items are of one kind. */
+  readonly kind: string;
+  /** What is said of an item of another kind. */
+  readonly shapes: string;
+}
+
+function readList(items: readonly unknown[], { kind, shapes }: ListRules): Inputs | Problem {
   if (items.length === 0) return { message: EMPTY, path: [] };
   if (items.length > MAX_EMBEDDING_INPUTS) return { message: TOO_MANY, path: [] };
   for (const [index, item] of items.entries()) {
-    const path = items.length === 1 ? [] : [index];
-    const problem = kind === 'string' ? textProblem(item, path) : readTokens(item, path);
+    const place = { path: items.length === 1 ? [] : [index], shapes };
+    const problem = kind === 'string' ? textProblem(item, place) : readTokens(item, place);
     if (problem !== undefined) return problem;
   }
   return items as readonly Input[];
 }
 
-function textProblem(item: unknown, path: number[]): Problem | undefined {
-  if (typeof item !== 'string') return { message: SHAPES, path };
+interface ItemPlace extends Pick<ListRules, 'shapes'> {
+  readonly path: number[];
+}
+
+function textProblem(item: unknown, { path, shapes }: ItemPlace): Problem | undefined {
+  if (typeof item !== 'string') return { message: shapes, path };
   return item === '' ? { message: 'An input must not be empty.', path } : undefined;
 }
 
 /** @returns the first problem */
-function readTokens(item: unknown, path: number[]): Problem | undefined {
-  if (!Array.isArray(item)) return { message: SHAPES, path };
+function readTokens(item: unknown, { path, shapes }: ItemPlace): Problem | undefined {
+  if (!Array.isArray(item)) return { message: shapes, path };
   if (item.length === 0) return { message: 'An input must not be empty.', path };
   const wrong = item.findIndex((id) => !isTokenId(id));
   return wrong < 0 ? undefined : { message: 'A token id must be a whole number, at least 0.', path: [...path, wrong] };
@@ -57,47 +85,50 @@ function readTokens(item: unknown, path: number[]): Problem | undefined {
 
 const tokens = { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 };
 const text = { type: 'string', minLength: 1 };
-const inputField = z
-  .unknown()
-  .transform((input, context): Inputs => {
-    const result = readInputs(input);
-    if (!('message' in result)) return result;
-    context.addIssue({ code: 'custom', message: result.message, path: result.path });
-    return z.NEVER;
-  })
-  .meta({
-    anyOf: [
-      text,
-      { type: 'array', items: text, minItems: 1, maxItems: MAX_EMBEDDING_INPUTS },
-      tokens,
-      { type: 'array', items: tokens, minItems: 1, maxItems: MAX_EMBEDDING_INPUTS },
-    ],
-    description: "What to embed: one text or several, or the same as ids of the model's own tokenizer.",
-  });
+const TEXTS = [text, { type: 'array', items: text, minItems: 1, maxItems: MAX_EMBEDDING_INPUTS }];
+const TOKENS = [tokens, { type: 'array', items: tokens, minItems: 1, maxItems: MAX_EMBEDDING_INPUTS }];
 
-export const embeddingRequestSchema = z
-  .object(
-    {
-      model: modelField.describe('Id of a model of type `embedding`.'),
-      input: inputField,
-      encoding_format: z
-        .enum(['float', 'base64'], 'The field \'encoding_format\' must be "float" or "base64".')
-        .nullish()
-        .describe('`base64`: little-endian float32. Default: `float`.'),
-      dimensions: z
-        .int("The field 'dimensions' must be a whole number.")
-        .min(1, "The field 'dimensions' must be at least 1.")
-        .nullish()
-        .describe("Fewer than the model's own are cut off the end and normalised again."),
-      user: z.unknown().optional().describe('Accepted and ignored.'),
-    },
-    'The body must be a JSON object.',
-  )
-  .meta({ id: 'EmbeddingRequest' });
+function buildInputField(tokenArrays: TokenArrays) {
+  const takesTokens = tokenArrays === 'model';
+  return z
+    .unknown()
+    .transform((input, context): Inputs => {
+      const result = readInputs(input, tokenArrays);
+      if (!('message' in result)) return result;
+      context.addIssue({ code: 'custom', message: result.message, path: result.path });
+      return z.NEVER;
+    })
+    .meta({
+      anyOf: takesTokens ? [...TEXTS, ...TOKENS] : TEXTS,
+      description: takesTokens
+        ? "What to embed: one text or several, or the same as ids of the model's own tokenizer."
+        : 'What to embed: one text or several.',
+    });
+}
+
+const otherFields = {
+  encoding_format: z
+    .enum(['float', 'base64'], 'The field \'encoding_format\' must be "float" or "base64".')
+    .nullish()
+    .describe('`base64`: little-endian float32. Default: `float`.'),
+  dimensions: z
+    .int("The field 'dimensions' must be a whole number.")
+    .min(1, "The field 'dimensions' must be at least 1.")
+    .nullish()
+    .describe("Fewer than the model's own are cut off the end and normalised again."),
+  user: z.unknown().optional().describe('Accepted and ignored.'),
+};
+
+export function buildEmbeddingRequestSchema(tokenArrays: TokenArrays) {
+  const model = modelField.describe('Id of a model of type `embedding`.');
+  return z
+    .object({ model, input: buildInputField(tokenArrays), ...otherFields }, 'The body must be a JSON object.')
+    .meta({ id: 'EmbeddingRequest' });
+}
 
 export const embeddingRequestExample = { model: 'text-embed-mini', input: ['one text', 'another'] };
 
-export function toEmbeddingRequest(body: z.output<typeof embeddingRequestSchema>): EmbeddingRequest {
+export function toEmbeddingRequest(body: z.output<ReturnType<typeof buildEmbeddingRequestSchema>>): EmbeddingRequest {
   return {
     modelId: body.model,
     inputs: body.input,
