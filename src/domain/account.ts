@@ -109,6 +109,20 @@ export function settle(account: Account, opened: Opened, closed: Closed): Accoun
   };
 }
 
+/** The row turned out to be of an answer that was never given: it costs something else now. */
+export function correct(
+  account: Account,
+  acceptedAtMs: number,
+  { before, now }: { before: Closed; now: Closed },
+): Account {
+  const costPicoUsd = acceptedAtMs >= account.periodStartMs ? now.costPicoUsd - before.costPicoUsd : 0n;
+  return {
+    ...account,
+    spentPicoUsd: account.spentPicoUsd + costPicoUsd,
+    window: moveTokens(account.window, acceptedAtMs, now.tokens - before.tokens),
+  };
+}
+
 /** The request was not taken on after all: as if it had never been let in. */
 export function release(account: Account, opened: Opened): Account {
   return { ...endOne(account, opened), window: withdraw(account.window, opened.acceptedAtMs, opened.tokens) };

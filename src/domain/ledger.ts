@@ -40,7 +40,7 @@ export interface RequestOutcome {
   readonly waitMs: number | null;
 }
 
-/** One row, written once. */
+/** One row, written once; only one whose answer was never given is overruled. */
 export type LedgerRow = AcceptedRequest & RequestOutcome;
 
 /** Where a key stands after a request was let in or refused: what the headers tell. */

@@ -2,7 +2,7 @@
 // nothing is answered unbilled, and no reservation stays open.
 
 import type { AppError } from '../domain/errors.ts';
-import { NO_STANDING, type Standing } from '../domain/ledger.ts';
+import { NO_STANDING, type RequestOutcome, type Standing } from '../domain/ledger.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../domain/money.ts';
 import {
@@ -141,14 +141,20 @@ export class LedgerRequest implements OpenRequest {
       cause = error;
       const { outcome } = settlement;
       const isAnswered = whenStoreFails === 'serve' || this.#reservation.isStreamed || outcome.end === 'client_left';
-      const last = isAnswered ? settlement : { id: settlement.id, outcome: outcomeUnbilled(outcome, ended) };
-      unsettled.add(() => this.#settle(last));
+      // Whether the settlement was committed is not known. A client that is refused finds nothing of it when it comes again.
+      const last = isAnswered ? settlement : this.#overruling(outcomeUnbilled(outcome, ended));
+      unsettled.tellNow(() => this.#settle(last));
       // It will be billed late, but it will be billed.
       if (whenStoreFails === 'serve') return NO_STANDING;
     }
     if (whenStoreFails === 'refuse') throw toAppError(cause);
     metrics.servedUnbilled();
     return NO_STANDING;
+  }
+
+  #overruling(outcome: RequestOutcome): Settlement {
+    const { id, keyId, idempotency } = this.#reservation;
+    return { id, outcome, overrules: { keyId, claimHash: idempotency?.keyHash ?? null } };
   }
 
   /** A store that fails is asked again for a while. A call that is under way is always waited for: it may yet succeed. */

@@ -19,6 +19,8 @@ export class Unsettled {
   readonly #options: UnsettledOptions;
   readonly #waiting = new Set<Telling>();
   #delayMs = FIRST_DELAY_MS;
+  /** What is told for the first time. */
+  readonly #first = new Set<Promise<void>>();
   #cancelTimer: (() => void) | undefined;
   #round: Promise<void> | undefined;
 
@@ -31,10 +33,20 @@ export class Unsettled {
     this.#schedule();
   }
 
+  /** Tells it before anything that comes after this call is told. */
+  tellNow(telling: Telling): void {
+    this.#waiting.add(telling);
+    const first = this.#tell(telling).then((isTaken) => {
+      this.#first.delete(first);
+      if (!isTaken) this.#schedule();
+    });
+    this.#first.add(first);
+  }
+
   /** One last attempt at everything. What is left then is recovered by other processes, or by the next start. */
   async stop(): Promise<void> {
     this.#cancelTimer?.();
-    await this.#round;
+    await Promise.all([this.#round, ...this.#first]);
     if (this.#waiting.size > 0) await this.#tellAll();
     this.#cancelTimer?.();
   }

@@ -1,7 +1,7 @@
 // Group commit over a ledger that answers when the test says: what waits together, what a failure takes with it, and what
 // becomes of reservations that nobody knows the fate of.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NO_LIMITS } from '../domain/api-key.ts';
 import { GroupedLedger } from './grouped-ledger.ts';
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
@@ -166,5 +166,40 @@ describe('a store that is lost', () => {
     expect(clean.names).toEqual(['reserve f']);
     clean.succeed();
     await after;
+  });
+
+  it('hears first that a reply was not given, before a retry can find it', async () => {
+    const lost = new StoreUnavailableError('gone');
+    const overruling = { id: 'a', overrules: { keyId: 'key', claimHash: null } } as Settlement;
+    const refused = ledger.settle(overruling).catch((error: unknown) => error);
+    (await manual.next()).fail(lost);
+    expect(await refused).toBe(lost);
+    const retry = reserve('b');
+    const together = await manual.next();
+    expect(together.names).toEqual(['settle a', 'reserve b']);
+    together.succeed();
+    expect(await retry).toMatchObject({ type: 'reserved' });
+  });
+
+  it('hears what is owed to it when it is back, though nobody asks for anything', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const lost = new StoreUnavailableError('gone');
+      const first = reserve('a');
+      (await manual.next()).fail(lost);
+      expect(await first).toBe(lost);
+      for (let time = 0; time < 3; time++) {
+        await vi.advanceTimersByTimeAsync(1000);
+        const alone = await manual.next();
+        expect(alone.names).toEqual(['release a']);
+        if (time < 2) alone.fail(lost);
+        else alone.succeed();
+      }
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(manual.isIdle).toBe(true);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -16,6 +16,8 @@ import {
 const MAX_GROUP = 256;
 /** Only those of the transaction that was under way when the store was lost can have been committed: far fewer. */
 const MAX_DOUBTFUL = 4096;
+/** Where no other operation comes that what is owed could go before. */
+const OWED_DELAY_MS = 1000;
 
 type StandingKey = Parameters<LedgerStore['standing']>[0];
 
@@ -28,8 +30,12 @@ interface Waiting {
 export class GroupedLedger implements LedgerStore {
   readonly #ledger: GroupableLedger;
   readonly #waiting: Waiting[] = [];
-  /** Reservations of which nobody knows whether they were committed: given back together with the next operations. */
-  readonly #doubtful = new Set<string>();
+  /**
+   * What undoes operations of which nobody knows whether they were committed, by their request: goes before the next
+   * operations, in one transaction with them. So a client that comes again finds nothing of what it was refused.
+   */
+  readonly #owed = new Map<string, LedgerOperation>();
+  #owedTimer: NodeJS.Timeout | undefined;
   #isRunning = false;
   #latestStart: NodeJS.Timeout | undefined;
 
@@ -82,8 +88,10 @@ export class GroupedLedger implements LedgerStore {
     clearTimeout(this.#latestStart);
     this.#latestStart = undefined;
     this.#isRunning = true;
-    while (this.#waiting.length > 0) await this.#applyGroup(this.#waiting.splice(0, MAX_GROUP));
+    do await this.#applyGroup(this.#waiting.splice(0, MAX_GROUP));
+    while (this.#waiting.length > 0);
     this.#isRunning = false;
+    if (this.#owed.size > 0) this.#payLater();
   }
 
   async #applyGroup(group: readonly Waiting[]): Promise<void> {
@@ -103,15 +111,30 @@ export class GroupedLedger implements LedgerStore {
   }
 
   async #apply(group: readonly Waiting[]): Promise<void> {
-    const doubtful = [...this.#doubtful];
-    const releases = doubtful.map((id): LedgerOperation => ({ type: 'release', id }));
-    const outcomes = await this.#ledger.apply([...releases, ...group.map(({ operation }) => operation)]);
-    for (const id of doubtful) this.#doubtful.delete(id);
-    for (const [index, { resolve }] of group.entries()) resolve(outcomes[releases.length + index]);
+    const owed = [...this.#owed];
+    const outcomes = await this.#ledger.apply([
+      ...owed.map(([, operation]) => operation),
+      ...group.map(({ operation }) => operation),
+    ]);
+    for (const [id] of owed) this.#owed.delete(id);
+    for (const [index, { resolve }] of group.entries()) resolve(outcomes[owed.length + index]);
   }
 
   #doubt(operation: LedgerOperation): void {
-    if (operation.type !== 'reserve' || this.#doubtful.size >= MAX_DOUBTFUL) return;
-    this.#doubtful.add(operation.reservation.id);
+    if (operation.type === 'reserve' && this.#owed.size < MAX_DOUBTFUL) {
+      const { id } = operation.reservation;
+      this.#owed.set(id, { type: 'release', id });
+    }
+    // Its reply was refused: no retry may find it. Bounded by the requests that were under way.
+    if (operation.type === 'settle' && operation.settlement.overrules !== undefined) {
+      this.#owed.set(operation.settlement.id, operation);
+    }
+  }
+
+  #payLater(): void {
+    this.#owedTimer ??= setTimeout(() => {
+      this.#owedTimer = undefined;
+      if (!this.#isRunning && this.#owed.size > 0) void this.#run();
+    }, OWED_DELAY_MS).unref();
   }
 }

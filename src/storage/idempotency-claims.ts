@@ -4,7 +4,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { IdempotencyTable } from './schema.ts';
 import type { IdempotencyClaim, ReserveOutcome, StoredReply } from './stores.ts';
 
-type ClaimRow = Insertable<IdempotencyTable> & Pick<IdempotencyTable, 'reply'>;
+export type ClaimRow = Insertable<IdempotencyTable> & Pick<IdempotencyTable, 'reply'>;
 
 export interface ClaimAddress {
   readonly keyHash: string;
@@ -17,9 +17,15 @@ export interface ClaimEnd extends ClaimAddress {
   readonly reply: StoredReply | null | undefined;
 }
 
+/** Values of `is_done`. */
+const RUNS = 0;
+const ENDED = 1;
+const GIVEN = 2;
+
 export class IdempotencyClaims {
   readonly #rows = new Map<string, ClaimRow>();
   readonly #made = new Set<string>();
+  readonly #given = new Set<string>();
   readonly #ends: ClaimEnd[] = [];
 
   constructor(found: readonly Selectable<IdempotencyTable>[]) {
@@ -28,11 +34,25 @@ export class IdempotencyClaims {
 
   /** @returns what a retry is told; undefined: the claim is free */
   find(keyId: string, claim: IdempotencyClaim, nowMs: number): ReserveOutcome | undefined {
-    const row = this.#rows.get(nameOf({ keyHash: claim.keyHash, keyId }));
+    const name = nameOf({ keyHash: claim.keyHash, keyId });
+    const row = this.#rows.get(name);
     if (row === undefined || Number(row.expires_at_ms) <= nowMs) return undefined;
     if (row.fingerprint !== claim.fingerprint) return { type: 'mismatch' };
-    if (row.is_done === 0) return { type: 'in-progress' };
+    if (row.is_done === RUNS) return { type: 'in-progress' };
+    // From now on the row is what a client was told, even if whoever wrote it does not know that it is written.
+    if (row.is_done === ENDED && row.reply !== null) this.#markGiven(name, row);
     return { type: 'replay', reply: readReply(row.reply) };
+  }
+
+  /** Whether a retry was given the reply of this request. */
+  isGiven({ keyHash, keyId }: ClaimAddress, requestRowId: string): boolean {
+    const row = this.#rows.get(nameOf({ keyHash, keyId }));
+    return row?.request_row_id === requestRowId && row.is_done === GIVEN;
+  }
+
+  #markGiven(name: string, row: ClaimRow): void {
+    this.#rows.set(name, { ...row, is_done: GIVEN });
+    this.#given.add(name);
   }
 
   make(keyId: string, claim: IdempotencyClaim, requestRowId: string): void {
@@ -43,7 +63,7 @@ export class IdempotencyClaims {
       key_id: keyId,
       fingerprint: claim.fingerprint,
       request_row_id: requestRowId,
-      is_done: 0,
+      is_done: RUNS,
       expires_at_ms: claim.expiresAtMs,
       reply: null,
     });
@@ -56,7 +76,7 @@ export class IdempotencyClaims {
     // A claim that ran out may be another request's by now.
     if (row?.request_row_id !== end.requestRowId) return;
     if (end.reply === undefined) this.#rows.delete(name);
-    else this.#rows.set(name, { ...row, is_done: 1, reply: writeReply(end.reply) });
+    else this.#rows.set(name, { ...row, is_done: ENDED, reply: writeReply(end.reply) });
   }
 
   /** To be written after `ends`. */
@@ -66,6 +86,11 @@ export class IdempotencyClaims {
 
   get ends(): readonly ClaimEnd[] {
     return this.#ends;
+  }
+
+  /** Claims whose reply a retry is given for the first time. To be written after `ends`. */
+  get given(): readonly ClaimRow[] {
+    return [...this.#given].flatMap((name) => this.#rows.get(name) ?? []).filter(({ is_done }) => is_done === GIVEN);
   }
 }
 

@@ -25,8 +25,9 @@ export class KyselyLedger implements GroupableLedger {
       const batch = new LedgerBatch(await readState(tables, operations));
       const outcomes: OperationOutcome[] = [];
       for (const operation of operations) outcomes.push(await batch.decide(operation));
-      // A reservation that a crash of the database undid is missed when its request ends, which is then refused.
-      const mayBeLost = operations.every(({ type }) => type === 'reserve');
+      // A reservation that a crash of the database undid is missed when its request ends, which is then refused. That a
+      // reply was given again must not be forgotten.
+      const mayBeLost = operations.every(({ type }) => type === 'reserve') && batch.claims.given.length === 0;
       await writeBatch(tables, batch, mayBeLost);
       return outcomes;
     });

@@ -1,8 +1,18 @@
 // Decides operations on the ledger one after the other, in memory, between what was read and what is to be written in one
 // transaction. The policy is domain/account.ts's; the statements are ledger-statements.ts's.
 
-import { type Account, admit, newAccount, periodStartMs, release, settle, standingOf } from '../domain/account.ts';
-import { NO_STANDING, type RequestOutcome } from '../domain/ledger.ts';
+import {
+  type Account,
+  admit,
+  type Closed,
+  correct,
+  newAccount,
+  periodStartMs,
+  release,
+  settle,
+  standingOf,
+} from '../domain/account.ts';
+import { type AcceptedRequest, type LedgerRow, NO_STANDING, type RequestOutcome } from '../domain/ledger.ts';
 import type { IdempotencyClaims } from './idempotency-claims.ts';
 import type { LedgerOperation, OperationOutcome } from './ledger-operation.ts';
 import { type OpenReservation, openReservationOf } from './ledger-row.ts';
@@ -17,12 +27,17 @@ export interface StoredSums {
 
 export interface LedgerReads {
   sumsSince(keyId: string, periodStartMs: number): Promise<StoredSums>;
-  /** Whether the row was written by a settlement, not by a recovery. */
-  isSettled(id: string): Promise<boolean>;
+  findRow(id: string): Promise<LedgerRow | undefined>;
 }
 
 export interface NewRow {
   readonly reservation: OpenReservation;
+  readonly outcome: RequestOutcome;
+}
+
+/** A row that stands already, and how its request ended after all. */
+export interface OverruledRow {
+  readonly row: LedgerRow;
   readonly outcome: RequestOutcome;
 }
 
@@ -37,6 +52,7 @@ export interface BatchState {
 export class LedgerBatch {
   readonly claims: IdempotencyClaims;
   readonly rows: NewRow[] = [];
+  readonly overruled: OverruledRow[] = [];
   readonly #reads: LedgerReads;
   readonly #accounts = new Map<string, Account>();
   readonly #changed = new Set<string>();
@@ -87,30 +103,39 @@ export class LedgerBatch {
     return { type: 'reserved', standing: standingOf(decision.account, demand, nowMs) };
   }
 
-  async #settle({ id, outcome, reply }: Settlement): Promise<SettleOutcome> {
+  async #settle(settlement: Settlement): Promise<SettleOutcome> {
+    const { id, outcome, reply } = settlement;
     const reservation = this.#open.get(id);
-    if (reservation === undefined) {
-      const isSettled =
-        this.rows.some((row) => row.reservation.accepted.id === id) || (await this.#reads.isSettled(id));
-      return isSettled ? { type: 'settled', standing: NO_STANDING } : { type: 'missing' };
-    }
+    if (reservation === undefined) return await this.#settleAgain(settlement);
     const { accepted, costPicoUsd, tokens, terms } = reservation;
     const { acceptedAtMs, keyId } = accepted;
     const nowMs = acceptedAtMs + Math.round(outcome.durationMs);
     // Only forward: a request that ended before midnight, or under a `reset` that was changed since, moves nothing back.
     const startMs = periodStartMs(terms.budget?.reset ?? 'none', nowMs);
     const before = await this.#accountIn(keyId, Math.max(startMs, this.#accountOf(keyId).periodStartMs));
-    const usedTokens = outcome.usage.inputTokens + outcome.usage.outputTokens;
-    const account = settle(
-      before,
-      { acceptedAtMs, costPicoUsd, tokens },
-      { costPicoUsd: outcome.costPicoUsd, tokens: usedTokens },
-    );
+    const account = settle(before, { acceptedAtMs, costPicoUsd, tokens }, closedOf(outcome));
     this.#change(account);
     this.#open.delete(id);
     this.rows.push({ reservation, outcome });
     this.#endClaim(reservation, reply);
     return { type: 'settled', standing: standingOf(account, terms, nowMs) };
+  }
+
+  /** The request was settled before, or the process was taken for dead. */
+  async #settleAgain({ id, outcome, overrules }: Settlement): Promise<SettleOutcome> {
+    const settled: SettleOutcome = { type: 'settled', standing: NO_STANDING };
+    if (this.rows.some(({ reservation }) => reservation.accepted.id === id)) return settled;
+    const row = await this.#reads.findRow(id);
+    if (row === undefined || row.end === 'crashed') return { type: 'missing' };
+    const isOverruled = this.overruled.some((known) => known.row.id === id);
+    if (overrules === undefined || row.end === outcome.end || isOverruled) return settled;
+    const { claimHash: keyHash } = overrules;
+    if (keyHash !== null && this.claims.isGiven({ keyHash, keyId: row.keyId }, id)) return settled;
+    const change = { before: closedOf(row), now: closedOf(outcome) };
+    this.#change(correct(this.#accountOf(row.keyId), row.acceptedAtMs, change));
+    this.overruled.push({ row, outcome });
+    if (keyHash !== null) this.claims.end({ keyHash, keyId: row.keyId, requestRowId: id, reply: undefined });
+    return settled;
   }
 
   #release(id: string): undefined {
@@ -147,10 +172,18 @@ export class LedgerBatch {
     return counted;
   }
 
+  /** What the rows of the store do not say yet. */
   #newlySpent(keyId: string, startMs: number): bigint {
-    return this.rows
-      .filter(({ reservation: { accepted } }) => accepted.keyId === keyId && accepted.acceptedAtMs >= startMs)
-      .reduce((sum, { outcome }) => sum + outcome.costPicoUsd, 0n);
+    const isCounted = (of: AcceptedRequest): boolean => of.keyId === keyId && of.acceptedAtMs >= startMs;
+    const costs = [
+      ...this.rows
+        .filter(({ reservation }) => isCounted(reservation.accepted))
+        .map(({ outcome }) => outcome.costPicoUsd),
+      ...this.overruled
+        .filter(({ row }) => isCounted(row))
+        .map(({ row, outcome }) => outcome.costPicoUsd - row.costPicoUsd),
+    ];
+    return costs.reduce((sum, cost) => sum + cost, 0n);
   }
 
   #accountOf(keyId: string): Account {
@@ -161,4 +194,8 @@ export class LedgerBatch {
     this.#accounts.set(account.keyId, account);
     this.#changed.add(account.keyId);
   }
+}
+
+function closedOf({ costPicoUsd, usage }: RequestOutcome): Closed {
+  return { costPicoUsd, tokens: usage.inputTokens + usage.outputTokens };
 }

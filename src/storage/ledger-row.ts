@@ -46,9 +46,12 @@ export function toOpenReservation(row: Selectable<ReservationTable>): OpenReserv
 }
 
 export function toLedgerColumns(accepted: AcceptedRequest, outcome: RequestOutcome): Insertable<LedgerTable> {
+  return { ...toAcceptedColumns(accepted), ...toOutcomeColumns(outcome) };
+}
+
+export function toOutcomeColumns(outcome: RequestOutcome) {
   const { usage } = outcome;
   return {
-    ...toAcceptedColumns(accepted),
     end_type: outcome.end,
     status: outcome.status,
     error_code: outcome.errorCode,

@@ -13,10 +13,18 @@ import {
 import { newAccount } from '../domain/account.ts';
 import { compiled, padded, slices } from './compiled-statements.ts';
 import { isPostgres } from './database-kind.ts';
-import { type ClaimEnd, IdempotencyClaims, writeReply } from './idempotency-claims.ts';
-import type { BatchState, LedgerBatch, LedgerReads } from './ledger-batch.ts';
+import { type ClaimEnd, type ClaimRow, IdempotencyClaims, writeReply } from './idempotency-claims.ts';
+import type { BatchState, LedgerBatch, LedgerReads, OverruledRow } from './ledger-batch.ts';
 import type { LedgerOperation } from './ledger-operation.ts';
-import { toAccount, toAccountRow, toLedgerColumns, toOpenReservation, toReservationRow } from './ledger-row.ts';
+import {
+  toAccount,
+  toAccountRow,
+  toLedgerColumns,
+  toLedgerRow,
+  toOpenReservation,
+  toOutcomeColumns,
+  toReservationRow,
+} from './ledger-row.ts';
 import { sumCosts } from './ledger-sums.ts';
 import type { AccountTable, Database, IdempotencyTable, ReservationTable } from './schema.ts';
 import { sendTogether, sendWithCommit } from './send-together.ts';
@@ -53,8 +61,12 @@ const CLAIM_STATE = [
 /** Locks the accounts of all keys concerned, then takes the reservations that end out of the store. */
 export async function readState(tables: Tables, operations: readonly LedgerOperation[]): Promise<BatchState> {
   const reserving = operations.flatMap((operation) => (operation.type === 'reserve' ? [operation.reservation] : []));
-  const claimHashes = reserving.flatMap(({ idempotency }) => (idempotency === null ? [] : [idempotency.keyHash]));
-  const keyIds = [...new Set(reserving.map(({ keyId }) => keyId))];
+  const overruling = operations.flatMap(overrulingOf);
+  const claimHashes = [
+    ...reserving.flatMap(({ idempotency }) => (idempotency === null ? [] : [idempotency.keyHash])),
+    ...overruling.flatMap(({ claimHash }) => (claimHash === null ? [] : [claimHash])),
+  ];
+  const keyIds = [...new Set([...reserving, ...overruling].map(({ keyId }) => keyId))];
   const ids = operations.flatMap(endedIds);
   const [found, reservations, claims] = await sendTogether(tables, [
     lockAccounts(tables, padded(keyIds), padded(ids)),
@@ -113,9 +125,15 @@ export async function writeBatch(tables: Tables, batch: LedgerBatch, mayBeLost: 
     ...inserted('insert rows', rows, (values) => tables.insertInto('ledger').values(values)),
     ...inserted('insert reservations', reservations, (values) => tables.insertInto('reservations').values(values)),
     ...inserted('upsert accounts', accounts, (values) => upsertAccounts(tables, values)),
+    ...batch.overruled.map((overruled) => overruleRow(tables, overruled)),
     ...batch.claims.ends.map((end) => endClaim(tables, end)),
+    ...batch.claims.given.map((claim) => markGiven(tables, claim)),
     ...slices(batch.claims.made, MAX_ROWS).map((values) => upsertClaims(tables, values)),
   ]);
+}
+
+function overrulingOf(operation: LedgerOperation) {
+  return operation.type === 'settle' ? (operation.settlement.overrules ?? []) : [];
 }
 
 function endedIds(operation: LedgerOperation): readonly string[] {
@@ -206,6 +224,15 @@ function endClaim(tables: Tables, { keyHash, keyId, requestRowId, reply }: Claim
     .where(isIt);
 }
 
+function markGiven(tables: Tables, { key_hash, key_id, request_row_id, is_done }: ClaimRow) {
+  const isIt = sql<boolean>`key_hash = ${key_hash} and key_id = ${key_id} and request_row_id = ${request_row_id}`;
+  return tables.updateTable('idempotency').set({ is_done }).where(isIt);
+}
+
+function overruleRow(tables: Tables, { row, outcome }: OverruledRow) {
+  return tables.updateTable('ledger').set(toOutcomeColumns(outcome)).where('id', '=', row.id);
+}
+
 /** @param tables in the transaction that holds the lock of the account; otherwise what is read is only to be shown */
 export function readsOf(tables: Kysely<Database>): LedgerReads {
   return {
@@ -221,9 +248,9 @@ export function readsOf(tables: Kysely<Database>): LedgerReads {
         .reduce((sum, { cost_pico_usd }) => sum + BigInt(cost_pico_usd), 0n);
       return { spentPicoUsd, reservedPicoUsd, inFlight: open.length };
     },
-    async isSettled(id) {
-      const row = await tables.selectFrom('ledger').select('end_type').where('id', '=', id).executeTakeFirst();
-      return row !== undefined && row.end_type !== 'crashed';
+    async findRow(id) {
+      const row = await tables.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toLedgerRow(row);
     },
   };
 }

@@ -142,7 +142,7 @@ export interface IdempotencyTable {
   fingerprint: string;
   /** The request that runs or ran. */
   request_row_id: string;
-  /** 0: it runs; 1: it has ended, and `reply` is what a retry gets. */
+  /** 0: it runs; 1: it has ended, and `reply` is what a retry gets; 2: a retry got it. */
   is_done: number;
   expires_at_ms: BigIntColumn;
   /** JSON; null: too large to be kept. */

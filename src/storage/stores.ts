@@ -1,5 +1,5 @@
 // What the server keeps, as interfaces. One suite of tests runs over every implementation. Every method may fail with a
-// StoreUnavailableError; nothing of a failed call is kept.
+// StoreUnavailableError; nothing of a failed call is kept, unless the store did as it was told and its word of it was lost.
 
 import type { ApiKey, Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
 import type { AcceptedRequest, Demand, LedgerRow, RefusalReason, RequestOutcome, Standing } from '../domain/ledger.ts';
@@ -134,6 +134,11 @@ export interface Settlement {
   readonly outcome: RequestOutcome;
   /** Kept for retries if the request had an idempotency claim; absent: the claim is given up and a retry runs anew. */
   readonly reply?: StoredReply | null;
+  /**
+   * The reply that an earlier settlement of this id stood for was never given, and whether that one was committed nobody
+   * knows: this one takes its place, unless a retry was given the reply since.
+   */
+  readonly overrules?: { readonly keyId: string; readonly claimHash: string | null };
 }
 
 /** `missing`: the reservation is gone (this process was taken for dead): the reply must not be sent as if it were paid. */
@@ -146,7 +151,7 @@ export interface KeyStanding {
   readonly reservedPicoUsd: bigint;
 }
 
-/** Rows are written once and never changed. Calls that wait together are committed together. */
+/** Rows are written once and never changed, but for those overruled. Calls that wait together are committed together. */
 export interface LedgerStore {
   /** @param withinMs may wait so long for other operations to share a transaction with. Default: 0 */
   reserve(reservation: Reservation, withinMs?: number): Promise<ReserveOutcome>;

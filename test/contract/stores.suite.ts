@@ -1,5 +1,6 @@
 // What every store must do, as cases that run over each implementation. A suite, not a test file: stores.*.test.ts call
-// it. Keys, prices and audit are here; ledger.suite.ts and claims.suite.ts belong to it.
+// it. Keys, prices and audit are here; ledger.suite.ts, claims.suite.ts and overruled.suite.ts
+// belong to it.
 
 import { describe, expect, it } from 'vitest';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
@@ -7,6 +8,7 @@ import type { AuditRecord, DatedPrice, KeySecret, Stores } from '../../src/stora
 import { describeClaims } from './claims.suite.ts';
 import { describeLedger } from './ledger.suite.ts';
 import { HOSTILE, type OpenedStores, openForEachCase } from './ledger-fixture.ts';
+import { describeOverruled } from './overruled.suite.ts';
 
 export type { OpenedStores } from './ledger-fixture.ts';
 
@@ -62,6 +64,7 @@ function audit(action: string, atMs = 5000): AuditRecord {
 export function describeStores(name: string, open: () => Promise<OpenedStores>): void {
   describeLedger(name, open);
   describeClaims(name, open);
+  describeOverruled(name, open);
   let opened: OpenedStores;
   let stores: Stores;
 
