@@ -1,33 +1,14 @@
 // Every setting there is: type, default, bounds, unit, help. Names of environment variables and flags follow from the
-// path (settings.ts), the page docs/config.md from all of it (document.ts). Nothing else declares a setting.
+// path (settings.ts), the page docs/config.md from all of it (document.ts). Those of the store are in store-schema.ts;
+// nothing else declares a setting.
 
 import { join } from 'node:path';
 import { z } from 'zod';
-
-export interface SettingNote {
-  readonly help: string;
-  readonly unit?: 'ms' | 'bytes' | 'tokens' | 'micro-USD per 1,000,000 tokens';
-  /** Masked wherever settings are shown. */
-  readonly secret?: true;
-  /** A path: from the file it is relative to the file's folder, otherwise to the working directory. */
-  readonly path?: true;
-  /** Shown instead of a default that depends on the machine. */
-  readonly defaultText?: string;
-}
-
-export const settingNotes = z.registry<SettingNote>();
+import { bytes, count, milliseconds, settingNotes, text } from './setting-kinds.ts';
+import { database, idempotency, ledger } from './store-schema.ts';
 
 const note = settingNotes;
 const MODELS_BESIDE_THE_CODE = join(import.meta.dirname, '..', '..', 'models');
-
-/** Node's timers take no more: about 24.8 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-const milliseconds = (min = 1): z.ZodInt => z.int().min(min).max(MAX_TIMER_MS);
-const text = z.string().min(1);
-/** Buffers of one worker cannot be larger than this. */
-const MAX_BYTES = 2 ** 32;
-const bytes = (min = 1): z.ZodInt => z.int().min(min).max(MAX_BYTES);
-const count = (min = 1): z.ZodInt => z.int().min(min).max(1_000_000);
 
 const engine = z.strictObject({
   device: text
@@ -241,55 +222,6 @@ const upstream = z.strictObject({
   }),
   maxConcurrentRequests: count().default(256).register(note, {
     help: 'Requests to one model at a time; further ones are refused as `overloaded`.',
-  }),
-});
-
-const database = z.strictObject({
-  poolSize: count().max(1000).default(10).register(note, {
-    help: 'Connections of this process to PostgreSQL, besides two for reports. They may lead through a pooler that hands its own out by transaction.',
-  }),
-  connectTimeoutMs: milliseconds().default(3000).register(note, { help: 'Until a connection stands.', unit: 'ms' }),
-  statementTimeoutMs: milliseconds().default(5000).register(note, {
-    help: 'Until a statement is answered; then the store counts as unavailable. Reports may take ten times as long.',
-    unit: 'ms',
-  }),
-});
-
-const ledger = z.strictObject({
-  whenStoreFails: z.enum(['refuse', 'serve']).default('refuse').register(note, {
-    help: 'While the store cannot be reached: `refuse` answers 503 `store_unavailable`. `serve` lets known keys work without budgets, limits and rows; what was served unbilled is counted in the metrics.',
-  }),
-  settleTimeoutMs: milliseconds().default(3000).register(note, {
-    help: 'How long a finished request goes on trying to have its row written before it is answered 503. An attempt under way is waited for.',
-    unit: 'ms',
-  }),
-  instanceTimeoutMs: milliseconds(1000).default(15_000).register(note, {
-    help: 'PostgreSQL: a process that gave no sign of life for that long is dead, and its open requests are closed as `crashed`.',
-    unit: 'ms',
-  }),
-  retentionDays: z.int().min(1).max(36_500).optional().register(note, {
-    help: 'Rows older than this are summed by hour and deleted. Reports stay the same.',
-    defaultText: 'rows are kept',
-  }),
-});
-
-const idempotency = z.strictObject({
-  windowMs: milliseconds(1000).default(86_400_000).register(note, {
-    help: 'How long a reply is kept for retries with the same `Idempotency-Key`.',
-    unit: 'ms',
-  }),
-  maxReplyBytes: z
-    .int()
-    .min(1024)
-    .max(256 * 1024 * 1024)
-    .default(8 * 1024 * 1024)
-    .register(note, {
-      help: 'Largest reply that is kept. A retry of a larger one is refused rather than run and billed twice.',
-      unit: 'bytes',
-    }),
-  waitMs: milliseconds(0).default(8000).register(note, {
-    help: 'How long a retry waits for the first request to end before it gets a 409.',
-    unit: 'ms',
   }),
 });
 

@@ -1,7 +1,8 @@
 // The schema as a flat list of settings: path, environment variable, flag, kind. Derived; nothing is declared here.
 
 import { z } from 'zod';
-import { configSchema, type SettingNote, settingNotes } from './schema.ts';
+import { configSchema } from './schema.ts';
+import { type SettingNote, settingNotes } from './setting-kinds.ts';
 
 /** How text from the environment or a flag becomes a value. */
 export type SettingKind = 'text' | 'number' | 'boolean' | 'list' | 'structure';

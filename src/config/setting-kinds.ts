@@ -1,0 +1,25 @@
+// What a setting is declared with: its note, and the kinds of values that several settings share.
+
+import { z } from 'zod';
+
+export interface SettingNote {
+  readonly help: string;
+  readonly unit?: 'ms' | 'bytes' | 'tokens' | 'micro-USD per 1,000,000 tokens';
+  /** Masked wherever settings are shown. */
+  readonly secret?: true;
+  /** A path: from the file it is relative to the file's folder, otherwise to the working directory. */
+  readonly path?: true;
+  /** Shown instead of a default that depends on the machine. */
+  readonly defaultText?: string;
+}
+
+export const settingNotes = z.registry<SettingNote>();
+
+/** Node's timers take no more: about 24.8 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+export const milliseconds = (min = 1): z.ZodInt => z.int().min(min).max(MAX_TIMER_MS);
+export const text = z.string().min(1);
+/** Buffers of one worker cannot be larger than this. */
+const MAX_BYTES = 2 ** 32;
+export const bytes = (min = 1): z.ZodInt => z.int().min(min).max(MAX_BYTES);
+export const count = (min = 1): z.ZodInt => z.int().min(min).max(1_000_000);
