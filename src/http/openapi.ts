@@ -6,6 +6,7 @@ import { createJsonSchemaTransformObject, jsonSchemaTransform } from '@fastify/t
 import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
+import type { KeyScope } from '../domain/api-key.ts';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import { STATUS_OF_CODE } from './error-reply.ts';
 import {
@@ -30,8 +31,17 @@ type Operation = OpenAPIV3_1.OperationObject & {
 };
 
 const documentSchema = operation(
-  { operationId: 'describe', summary: 'This description', tag: 'Service', errors: [], needsKey: false },
-  { response: { 200: z.looseObject({ openapi: z.string() }).describe('OpenAPI 3.1.') } },
+  {
+    operationId: 'describe',
+    summary: 'This description',
+    description: 'Every route, what it takes and what it gives, built from the schemas that check requests.',
+    tag: 'Service',
+    errors: [],
+    needsKey: false,
+  },
+  {
+    response: { 200: z.looseObject({ openapi: z.string().describe('Version of OpenAPI.') }).describe('OpenAPI 3.1.') },
+  },
 );
 
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
@@ -41,7 +51,11 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       info: {
         title: 'umpire',
         version,
-        description: 'Decisions, embeddings and chat behind one address and one set of keys. Bodies are JSON in UTF-8.',
+        description: [
+          'Decisions, embeddings and chat behind one address and one set of keys. Bodies are JSON in UTF-8. Moments are',
+          'those of RFC 3339; where one is asked for, a date alone is its midnight in UTC.',
+        ].join(' '),
+        contact: { name: 'Whoever runs this server' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -53,9 +67,11 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
         { name: 'Service', description: 'About the server itself.' },
       ],
       components: {
-        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of this server.' } },
+        securitySchemes: {
+          inferenceKey: keyOfScope('inference'),
+          adminKey: keyOfScope('admin'),
+        },
       },
-      security: [{ apiKey: [] }],
     },
     transform: jsonSchemaTransform,
     transformObject: (document) => finish(componentsOf(document) as Document),
@@ -65,6 +81,10 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
     json ??= JSON.stringify(app.swagger());
     return reply.type('application/json; charset=utf-8').send(json);
   });
+}
+
+function keyOfScope(scope: KeyScope): OpenAPIV3_1.HttpSecurityScheme {
+  return { type: 'http', scheme: 'bearer', description: `An API key of this server with the scope \`${scope}\`.` };
 }
 
 const componentsOf = createJsonSchemaTransformObject({});
@@ -82,7 +102,7 @@ function finish(document: Document): Document {
     }
   }
   const schemas = usedSchemas(document);
-  return withPlainNames({ ...document, components: { ...document.components, schemas } });
+  return withPlainNames(withoutNoise({ ...document, components: { ...document.components, schemas } }));
 }
 
 function placeOptionalBody(operation: Operation): void {
@@ -175,6 +195,25 @@ function usedSchemas(document: Document): Record<string, OpenAPIV3_1.SchemaObjec
   };
   visit(JSON.stringify(document.paths));
   return Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)));
+}
+
+/**
+ * zod bounds every integer by what a double holds exactly. Generators need to know that it may not fit into 32 bits; the
+ * bounds themselves would only be repeated to readers.
+ */
+function withoutNoise(document: Document): Document {
+  return JSON.parse(JSON.stringify(document), (_name, value: Record<string, unknown> | null) => {
+    if (typeof value !== 'object' || value?.['type'] !== 'integer' || 'const' in value) return value;
+    const { minimum, maximum, ...rest } = value;
+    const isBoundedBelow = minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER;
+    const isBoundedAbove = maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER;
+    return {
+      ...rest,
+      ...(isBoundedAbove ? {} : { format: 'int64' }),
+      ...(isBoundedBelow ? { minimum } : {}),
+      ...(isBoundedAbove ? { maximum } : {}),
+    };
+  });
 }
 
 /** The provider names what a request takes `…Input`; here no schema is used both ways, so the plain name is free. */

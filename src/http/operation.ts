@@ -6,7 +6,7 @@ import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import { STATUS_OF_CODE } from './error-reply.ts';
 import { errorBodySchema } from './schemas/error-body.ts';
 
-/** What can happen on any route behind authentication. */
+/** What can happen on any route behind authentication, besides `invalid_request`, which any head can be. */
 const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = [
   'invalid_api_key',
   'insufficient_scope',
@@ -26,12 +26,12 @@ const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'idempotency_key_in_use',
 ];
 /** What can happen to any request with a body. */
-const ERRORS_OF_EVERY_BODY: readonly ErrorCode[] = ['invalid_request', 'request_timeout', 'request_too_large'];
+const ERRORS_OF_EVERY_BODY: readonly ErrorCode[] = ['request_timeout', 'request_too_large'];
 
 export interface OperationDocs {
   readonly operationId: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly tag: 'Inference' | 'Models' | 'Usage' | 'Administration' | 'Service';
   /** Besides those of every route of its kind. */
   readonly errors: readonly ErrorCode[];
@@ -90,7 +90,7 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
     ...schemas,
     operationId: docs.operationId,
     summary: docs.summary,
-    ...(docs.description === undefined ? {} : { description: docs.description }),
+    description: docs.description,
     tags: [docs.tag],
     ...securityOf(docs),
     response: { ...schemas.response, ...errorReplies },
@@ -103,14 +103,15 @@ export function operation<Schemas extends OperationSchemas>(docs: OperationDocs,
   };
 }
 
-/** Absent: as the document says for every route, a key. What stands in the brackets are roles the key needs. */
-function securityOf({ tag, needsKey }: OperationDocs): { security?: { apiKey: string[] }[] } {
+/** The keys of openapi.ts, by scope. */
+function securityOf({ tag, needsKey }: OperationDocs): { security: Record<string, string[]>[] } {
   if (needsKey === false) return { security: [] };
-  return { security: [{ apiKey: [tag === 'Administration' ? 'admin' : 'inference'] }] };
+  return { security: [tag === 'Administration' ? { adminKey: [] } : { inferenceKey: [] }] };
 }
 
 function errorsOf(docs: OperationDocs, hasBody: boolean): readonly ErrorCode[] {
-  const codes = new Set([
+  const codes = new Set<ErrorCode>([
+    'invalid_request',
     ...docs.errors,
     ...(docs.needsKey === false ? [] : ERRORS_OF_EVERY_API_ROUTE),
     ...(docs.tag === 'Inference' ? ERRORS_OF_EVERY_INFERENCE : []),

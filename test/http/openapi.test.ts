@@ -72,12 +72,12 @@ describe('/openapi.json', () => {
   });
 
   it('asks for a key with the right scope under /ai/v1 and /admin/v1, and nowhere else', () => {
-    expect(document.components?.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
-    expect(document.security).toEqual([{ apiKey: [] }]);
+    const bearer = { type: 'http', scheme: 'bearer' };
+    expect(document.components?.securitySchemes).toMatchObject({ inferenceKey: bearer, adminKey: bearer });
     const scopeOf = (path: string) => /^\/(ai|admin)\/v1\//.exec(path)?.[1]?.replace('ai', 'inference');
     for (const { path, operation } of operations()) {
       const scope = scopeOf(path);
-      expect([path, operation.security]).toEqual([path, scope === undefined ? [] : [{ apiKey: [scope] }]]);
+      expect([path, operation.security]).toEqual([path, scope === undefined ? [] : [{ [`${scope}Key`]: [] }]]);
       expect(operation['x-error-codes'].includes('insufficient_scope')).toBe(scope !== undefined);
     }
   });

@@ -11,6 +11,8 @@ const schema = operation(
   {
     operationId: 'listAudit',
     summary: 'What administrators did, newest first',
+    description:
+      'Keys and prices that were made or changed, with who did it and what changed. Nothing takes a record away.',
     tag: 'Administration',
     errors: ['invalid_request'],
   },

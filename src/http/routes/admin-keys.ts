@@ -32,7 +32,13 @@ const params = z.object({ id: z.string().describe('Id of a key.') });
 const LOCK_OUT = 'A key cannot take the scope `admin` from itself, nor from the last one that has it.';
 
 const listSchema = operation(
-  { operationId: 'listKeys', summary: 'List the keys, oldest first', tag, errors: ['invalid_request'] },
+  {
+    operationId: 'listKeys',
+    summary: 'List the keys, oldest first',
+    description: 'All of them, revoked ones too, without their secrets.',
+    tag,
+    errors: ['invalid_request'],
+  },
   {
     querystring: strictFields('query', { limit: limitParameter, cursor: cursorParameter }),
     response: { 200: keyListSchema },
@@ -40,12 +46,25 @@ const listSchema = operation(
 );
 
 const createSchema = operation(
-  { operationId: 'createKey', summary: 'Create a key', tag, example: newKeyExample, errors: [] },
+  {
+    operationId: 'createKey',
+    summary: 'Create a key',
+    description: 'The reply holds its secret, which is shown only now.',
+    tag,
+    example: newKeyExample,
+    errors: [],
+  },
   { body: newKeySchema, response: { 201: createdKeySchema } },
 );
 
 const getSchema = operation(
-  { operationId: 'getKey', summary: 'Describe one key', tag, errors: ['not_found'] },
+  {
+    operationId: 'getKey',
+    summary: 'Describe one key',
+    description: 'Everything but its secret.',
+    tag,
+    errors: ['not_found'],
+  },
   { params, response: { 200: keySchema } },
 );
 

@@ -27,7 +27,13 @@ export interface AdminPricesDeps {
 const tag = 'Administration';
 
 const currentSchema = operation(
-  { operationId: 'listPrices', summary: 'What every model costs now', tag, errors: ['invalid_request'] },
+  {
+    operationId: 'listPrices',
+    summary: 'What every model costs now',
+    description: 'The price that was set last, or the own one of the model.',
+    tag,
+    errors: ['invalid_request'],
+  },
   { querystring: strictFields('query', {}), response: { 200: currentPricesSchema } },
 );
 

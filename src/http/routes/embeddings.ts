@@ -26,6 +26,7 @@ export interface EmbeddingsDeps {
 const docs: OperationDocs = {
   operationId: 'embed',
   summary: 'Turn texts into vectors',
+  description: 'The same text has the same vector to the bit, beside others or alone.',
   tag: 'Inference',
   example: embeddingRequestExample,
   takesDeadline: true,

@@ -9,7 +9,13 @@ import { operation } from '../operation.ts';
 import { modelListSchema, modelSchema, toWireModel, toWireModelList } from '../schemas/models-reply.ts';
 
 const listSchema = operation(
-  { operationId: 'listModels', summary: 'List the models of this key', tag: 'Models', errors: [] },
+  {
+    operationId: 'listModels',
+    summary: 'List the models of this key',
+    description: 'In the form of the chat format (`data`) and in that of the decision format (`models`).',
+    tag: 'Models',
+    errors: [],
+  },
   { response: { 200: modelListSchema } },
 );
 
@@ -17,6 +23,7 @@ const getSchema = operation(
   {
     operationId: 'getModel',
     summary: 'Describe one model',
+    description: 'What it is, what it costs, what it takes.',
     tag: 'Models',
     errors: ['model_not_found', 'model_not_allowed'],
   },

@@ -18,16 +18,31 @@ export interface ServiceDeps {
 }
 
 const readinessSchema = z
-  .object({ status: z.enum(['loading', 'ready', 'draining', 'unresponsive']) })
+  .object({ status: z.enum(['loading', 'ready', 'draining', 'unresponsive']).describe('`ready`: it takes work.') })
   .meta({ id: 'Readiness', description: 'Whether the server takes work, and if not, why.' });
 
 const healthSchema = operation(
-  { operationId: 'health', summary: 'Is the process alive?', tag: 'Service', errors: [], needsKey: false },
-  { response: { 200: z.object({ status: z.literal('ok') }).describe('It is.') } },
+  {
+    operationId: 'health',
+    summary: 'Is the process alive?',
+    description: 'Answers at once, whatever else is going on. It says nothing of models or the store.',
+    tag: 'Service',
+    errors: [],
+    needsKey: false,
+  },
+  { response: { 200: z.object({ status: z.literal('ok').describe('It is.') }).describe('It is.') } },
 );
 
 const readySchema = operation(
-  { operationId: 'ready', summary: 'Does the server take work?', tag: 'Service', errors: [], needsKey: false },
+  {
+    operationId: 'ready',
+    summary: 'Does the server take work?',
+    description:
+      'For whoever decides where requests go: 200 once the models are loaded, 503 before, and while it stops.',
+    tag: 'Service',
+    errors: [],
+    needsKey: false,
+  },
   { response: { 200: readinessSchema, 503: readinessSchema } },
 );
 

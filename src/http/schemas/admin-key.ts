@@ -14,27 +14,38 @@ import { strictFields } from './strict-fields.ts';
 
 const scope = z.enum(['inference', 'admin'], 'A scope is "inference" or "admin".');
 const reset = z.enum(['none', 'day', 'month'], 'The field \'reset\' must be "none", "day" or "month".');
-const limitReply = z.int().nullable();
+const limitReply = z.int().min(1).nullable();
+const keyBudget = z
+  .object({
+    amount_usd: usdReply,
+    reset: reset.describe('When spending counts from zero again, at midnight UTC.'),
+  })
+  .meta({ id: 'KeyBudget', description: 'What a key may spend.' });
+const keyLimits = z
+  .object({
+    requests_per_minute: limitReply.describe('Requests it may begin within a minute; null: no limit.'),
+    tokens_per_minute: limitReply.describe('Tokens it may use within a minute; null: no limit.'),
+    concurrent_requests: limitReply.describe('Requests it may have under way at a time; null: no limit.'),
+  })
+  .meta({ id: 'KeyLimits', description: 'How much a key may ask at a time.' });
 
 export const keySchema = z
   .object({
-    object: z.literal('api_key'),
-    id: z.string(),
-    name: z.string(),
+    object: z.literal('api_key').describe('What this is.'),
+    id: z.string().describe('Names the key where its secret must not stand.'),
+    name: z.string().describe('For people; not unique.'),
     visible_prefix: z.string().describe('The first characters of the newest secret.'),
-    state: z.enum(['active', 'disabled', 'expired', 'revoked']),
-    scopes: z.array(scope),
+    state: z.enum(['active', 'disabled', 'expired', 'revoked']).describe('Only an active key is taken.'),
+    scopes: z.array(scope).describe('What it may do: run models, administer, or both.'),
     models: z.array(z.string()).nullable().describe('Models it may use, `*` for any run of characters; null: all.'),
-    budget: z.object({ amount_usd: usdReply, reset }).nullable().describe('null: none.'),
-    limits: z
-      .object({ requests_per_minute: limitReply, tokens_per_minute: limitReply, concurrent_requests: limitReply })
-      .describe('null: no limit.'),
-    created_at: instantReply,
+    budget: keyBudget.nullable().describe('null: none.'),
+    limits: keyLimits,
+    created_at: instantReply.describe('When it was made.'),
     created_by: z.string().describe('Id of a key, `command line`, or `server`.'),
-    expires_at: instantReply.nullable(),
-    disabled_at: instantReply.nullable(),
-    revoked_at: instantReply.nullable(),
-    last_used_at: instantReply.nullable(),
+    expires_at: instantReply.nullable().describe('From then on it is refused; null: never.'),
+    disabled_at: instantReply.nullable().describe('Since when it is disabled; null: it is not.'),
+    revoked_at: instantReply.nullable().describe('Since when it is revoked; null: it is not.'),
+    last_used_at: instantReply.nullable().describe('Exact to about a minute; null: never.'),
   })
   .meta({ id: 'ApiKey', description: 'A key without its secret.' });
 
@@ -52,26 +63,34 @@ export const rotatedKeySchema = keySchema
   })
   .meta({ id: 'RotatedApiKey', description: 'A key with its new secret, which is shown only now.' });
 
-const name = z.string("The field 'name' must be a string.").meta({ minLength: 1, maxLength: KEY_RULES.maxNameLength });
+const name = z
+  .string("The field 'name' must be a string.")
+  .meta({ minLength: 1, maxLength: KEY_RULES.maxNameLength, description: 'For people; not unique.' });
 const models = z
   .array(z.string('A model must be a string.'), "The field 'models' must be an array of strings, or null for all.")
   .nullable()
   .describe('Models it may use, `*` for any run of characters; null: all.');
-const scopes = z.array(scope, 'The field \'scopes\' must be an array of "inference" and "admin".').min(1, {
-  message: 'A key needs at least one scope.',
-});
+const scopes = z
+  .array(scope, 'The field \'scopes\' must be an array of "inference" and "admin".')
+  .min(1, {
+    message: 'A key needs at least one scope.',
+  })
+  .describe('What it may do: run models, administer, or both.');
 const budget = strictFields('budget', {
-  amount_usd: usdField('amount_usd'),
+  amount_usd: usdField('amount_usd').describe('US dollars, exact.'),
   reset: reset.default('none').describe('When spending counts from zero again, at midnight UTC.'),
-}).nullable();
+})
+  .meta({ id: 'NewKeyBudget', description: 'What a key may spend.' })
+  .nullable()
+  .describe('What it may spend; null: no end.');
 const LIMIT = `A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}, or null for none.`;
 const limit = z.int(LIMIT).min(1, LIMIT).max(KEY_RULES.maxLimit, LIMIT).nullable().optional();
 const limits = strictFields('limits', {
-  requests_per_minute: limit,
-  tokens_per_minute: limit,
-  concurrent_requests: limit,
-});
-const expiresAt = instantField('expires_at').nullable();
+  requests_per_minute: limit.describe('Requests it may begin within a minute; null: no limit.'),
+  tokens_per_minute: limit.describe('Tokens it may use within a minute; null: no limit.'),
+  concurrent_requests: limit.describe('Requests it may have under way at a time; null: no limit.'),
+}).meta({ id: 'NewKeyLimits', description: 'How much a key may ask at a time.' });
+const expiresAt = instantField('expires_at').nullable().describe('From then on it is refused; null: never.');
 
 export const newKeySchema = strictFields('body', {
   name,
@@ -80,7 +99,7 @@ export const newKeySchema = strictFields('body', {
   budget: budget.optional(),
   limits: limits.optional(),
   expires_at: expiresAt.optional(),
-}).meta({ id: 'NewApiKey' });
+}).meta({ id: 'NewApiKey', description: 'A key to make. What is left out is not limited.' });
 
 export const newKeyExample = {
   name: 'billing service',
@@ -98,8 +117,11 @@ export const keyPatchSchema = strictFields('body', {
   budget: budget.optional().describe('null takes it off.'),
   limits: limits.optional().describe('Those that are named change; null takes one off.'),
   expires_at: expiresAt.optional(),
-  disabled: z.boolean("The field 'disabled' must be true or false.").optional(),
-}).meta({ id: 'ApiKeyPatch' });
+  disabled: z
+    .boolean("The field 'disabled' must be true or false.")
+    .optional()
+    .describe('Whether it is refused until it is enabled again.'),
+}).meta({ id: 'ApiKeyPatch', description: 'What to change. What is left out stays as it is.' });
 
 export const keyPatchExample = { disabled: true };
 
@@ -114,7 +136,9 @@ const rotationFields = strictFields('body', {
     .describe('How long the secrets before still work.'),
 });
 /** A request without a body is one that leaves everything to us. */
-export const rotationSchema = z.preprocess((body) => body ?? {}, rotationFields).meta({ id: 'Rotation' });
+export const rotationSchema = z
+  .preprocess((body) => body ?? {}, rotationFields)
+  .meta({ id: 'Rotation', description: 'How a secret gives way to the next.' });
 
 export const rotationExample = { overlap_seconds: 3600 };
 

@@ -14,15 +14,19 @@ const amount = z
   .string()
   .describe('US dollars per 1,000,000 tokens.')
   .meta({ examples: ['0.0378'] });
-const amounts = { input_usd: amount, cached_input_usd: amount, output_usd: amount };
+const amounts = {
+  input_usd: amount.describe('US dollars per 1,000,000 tokens of input.'),
+  cached_input_usd: amount.describe('The same of input that an upstream had cached.'),
+  output_usd: amount.describe('US dollars per 1,000,000 tokens of output.'),
+};
 
 export const datedPriceSchema = z
   .object({
-    object: z.literal('price'),
-    model: z.string(),
+    object: z.literal('price').describe('What this is.'),
+    model: z.string().describe('Id of the model.'),
     ...amounts,
-    effective_from: instantReply,
-    created_at: instantReply,
+    effective_from: instantReply.describe('From then on requests are billed by it.'),
+    created_at: instantReply.describe('When it was set.'),
     created_by: z.string().describe('Id of a key, `command line`, or `server`.'),
   })
   .meta({ id: 'DatedPrice', description: 'A price of a model from a moment on, until a later one.' });
@@ -38,8 +42,8 @@ export const setPriceSchema = datedPriceSchema
 
 const currentPriceSchema = z
   .object({
-    model: z.string(),
-    type: z.enum(['llm', 'embedding', 'decision']),
+    model: z.string().describe('Id of the model.'),
+    type: z.enum(['llm', 'embedding', 'decision']).describe('What kind of model it is.'),
     ...amounts,
     source: z
       .enum(['set', 'own'])
@@ -49,11 +53,16 @@ const currentPriceSchema = z
   .meta({ id: 'CurrentPrice', description: 'What a model costs now.' });
 
 export const currentPricesSchema = z
-  .object({ object: z.literal('list'), data: z.array(currentPriceSchema) })
+  .object({
+    object: z.literal('list').describe('What this is.'),
+    data: z.array(currentPriceSchema).describe('One for each model.'),
+  })
   .meta({ id: 'CurrentPriceList', description: 'What every model of this server costs now.' });
 
 export const newPriceSchema = strictFields('body', {
-  model: z.string("The field 'model' must be a string.").meta({ minLength: 1, maxLength: MAX_MODEL_LENGTH }),
+  model: z
+    .string("The field 'model' must be a string.")
+    .meta({ minLength: 1, maxLength: MAX_MODEL_LENGTH, description: 'Id of the model.' }),
   input_usd: priceField('input_usd').describe('US dollars per 1,000,000 tokens of input.'),
   cached_input_usd: priceField('cached_input_usd')
     .optional()
@@ -62,7 +71,7 @@ export const newPriceSchema = strictFields('body', {
   effective_from: instantField('effective_from')
     .optional()
     .describe('Not in the past. Default: now. At least 5 seconds ahead it takes effect on all servers at once.'),
-}).meta({ id: 'NewPrice' });
+}).meta({ id: 'NewPrice', description: 'A price of a model from a moment on.' });
 
 export const newPriceExample = { model: 'kev', input_usd: '0.0378', output_usd: '0' };
 

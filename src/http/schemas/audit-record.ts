@@ -8,9 +8,9 @@ import { strictFields } from './strict-fields.ts';
 
 const auditRecordSchema = z
   .object({
-    object: z.literal('audit_record'),
-    id: z.int(),
-    at: instantReply,
+    object: z.literal('audit_record').describe('What this is.'),
+    id: z.int().min(0).describe('Its number; later ones are higher.'),
+    at: instantReply.describe('When it was done.'),
     actor: z.string().describe('Id of a key, `command line`, or `server`.'),
     action: z.string().describe('`key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, …'),
     target: z.string().describe('Id of what it was done to.'),

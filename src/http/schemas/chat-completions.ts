@@ -5,6 +5,18 @@ import { z } from 'zod';
 import type { ChatRequest } from '../../services/chat.ts';
 import { modelField } from './model-field.ts';
 
+const streamOptions = z
+  .looseObject(
+    {
+      include_usage: z
+        .boolean("The field 'stream_options.include_usage' must be true or false.")
+        .nullish()
+        .describe('The last chunk carries `usage`.'),
+    },
+    "The field 'stream_options' must be an object.",
+  )
+  .meta({ id: 'ChatStreamOptions', description: 'What a stream tells besides its text.' });
+
 export const chatRequestSchema = z
   .looseObject(
     {
@@ -16,17 +28,7 @@ export const chatRequestSchema = z
         .boolean("The field 'stream' must be true or false.")
         .nullish()
         .describe('Answer as server-sent events, ended by `data: [DONE]`.'),
-      stream_options: z
-        .looseObject(
-          {
-            include_usage: z
-              .boolean("The field 'stream_options.include_usage' must be true or false.")
-              .nullish()
-              .describe('The last chunk carries `usage`.'),
-          },
-          "The field 'stream_options' must be an object.",
-        )
-        .nullish(),
+      stream_options: streamOptions.nullish().describe('What a stream tells besides its text.'),
     },
     'The body must be a JSON object.',
   )
@@ -46,19 +48,21 @@ export const chatRequestExample = {
 
 const tokens = z.int().min(0);
 
+const chatUsage = z
+  .looseObject({
+    prompt_tokens: tokens.describe('Tokens of the conversation that was sent.'),
+    completion_tokens: tokens.describe('Tokens of the answer, reasoning included.'),
+    total_tokens: tokens.describe('Both together.'),
+  })
+  .meta({ id: 'ChatUsage', description: 'What is billed.' });
+
 export const chatReplySchema = z
   .looseObject({
-    id: z.string(),
+    id: z.string().describe('Given by the upstream.'),
     object: z.string().describe('`chat.completion`'),
     model: z.string().describe('The id that was asked for.'),
-    choices: z.array(z.unknown()),
-    usage: z
-      .looseObject({
-        prompt_tokens: tokens,
-        completion_tokens: tokens.describe('Reasoning tokens included.'),
-        total_tokens: tokens,
-      })
-      .optional(),
+    choices: z.array(z.unknown()).describe('The answers, as the upstream gave them.'),
+    usage: chatUsage.optional().describe('What is billed; absent where the upstream told none.'),
   })
   .meta({
     id: 'ChatCompletion',

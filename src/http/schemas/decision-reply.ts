@@ -4,41 +4,58 @@
 import { z } from 'zod';
 import type { Answer, ChoiceAnswer, ScoreAnswer } from '../../domain/answer.ts';
 import type { Decision } from '../../services/decide.ts';
+import { discriminator } from './named-schema.ts';
 
 const probability = z.number().min(0).max(1);
 const confidence = probability.describe('0: as good as a guess, 1: certain.');
 const probabilities = z.record(z.string(), probability);
 
-const choiceAnswer = z.object({
-  type: z.literal('choice'),
-  choice: z.string().describe('Name of the most probable option.'),
-  probabilities: probabilities.describe('By option name, in the order of the request; they sum to 1.'),
-  confidence,
+const typeOf = <Type extends string>(type: Type) => z.literal(type).describe('The kind of the question.');
+
+const choiceAnswer = z
+  .object({
+    type: typeOf('choice'),
+    choice: z.string().describe('Name of the most probable option.'),
+    probabilities: probabilities.describe('By option name, in the order of the request; they sum to 1.'),
+    confidence,
+  })
+  .meta({ id: 'ChoiceAnswer', description: 'Which option fits, and how probable each is.' });
+
+const scoreAnswer = z
+  .object({
+    type: typeOf('score'),
+    score: z.number().min(0).describe('Mean level: the sum of level × probability.'),
+    legend: z.record(z.string(), z.string()).describe('The levels of the request, keyed "0", "1", ….'),
+    probabilities: probabilities.describe('Keyed like `legend`; they sum to 1.'),
+    confidence,
+  })
+  .meta({ id: 'ScoreAnswer', description: 'How high the state scores, and how probable each level is.' });
+
+const noulAnswer = z
+  .object({ type: typeOf('noul'), noul: probability.describe('Probability of yes.') })
+  .meta({ id: 'NoulAnswer', description: 'How probable a yes is.' });
+
+const answer = z.discriminatedUnion('type', [choiceAnswer, scoreAnswer, noulAnswer]).meta({
+  id: 'Answer',
+  description: 'The answer to one question; `type` is that of the question.',
+  discriminator: discriminator({ choice: 'ChoiceAnswer', score: 'ScoreAnswer', noul: 'NoulAnswer' }),
 });
 
-const scoreAnswer = z.object({
-  type: z.literal('score'),
-  score: z.number().min(0).describe('Mean level: the sum of level × probability.'),
-  legend: z.record(z.string(), z.string()).describe('The levels of the request, keyed "0", "1", ….'),
-  probabilities: probabilities.describe('Keyed like `legend`; they sum to 1.'),
-  confidence,
-});
-
-const noulAnswer = z.object({ type: z.literal('noul'), noul: probability.describe('Probability of yes.') });
+const decisionUsage = z
+  .object({
+    input_tokens: z
+      .int()
+      .min(0)
+      .describe('Tokens of the state, of the instructions and of the rendered options, each counted once.'),
+    output_tokens: z.literal(0).describe('A decision writes no text.').meta({ type: 'integer' }),
+  })
+  .meta({ id: 'DecisionUsage', description: 'What is billed.' });
 
 export const decisionReplySchema = z
   .object({
-    model: z.string(),
-    answers: z
-      .record(z.string(), z.discriminatedUnion('type', [choiceAnswer, scoreAnswer, noulAnswer]))
-      .describe('By question name: exactly the names of the request.'),
-    usage: z.object({
-      input_tokens: z
-        .int()
-        .min(0)
-        .describe('Tokens of the state, of the instructions and of the rendered options, each counted once.'),
-      output_tokens: z.literal(0),
-    }),
+    model: z.string().describe('Id of the model that answered.'),
+    answers: z.record(z.string(), answer).describe('By question name: exactly the names of the request.'),
+    usage: decisionUsage,
   })
   .meta({ id: 'Decision', description: 'One answer for each question.' });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type NamedQuestion, QUESTION_LIMITS, type Question } from '../../domain/question.ts';
 import type { DecisionRequest } from '../../services/decide.ts';
 import { modelField } from './model-field.ts';
+import { discriminator, refersTo } from './named-schema.ts';
 import { orderedObject, orderedRecord, pick } from './ordered-schema.ts';
 import { findTextOfParts } from './state-parts.ts';
 
@@ -18,7 +19,7 @@ const instructions = z
 
 const description = z
   .union([z.string(), z.null()], 'A description must be a string or null.')
-  .describe('What the option means; null: its name says it.');
+  .describe('What it means, in words; null: its name says it.');
 
 const choiceCriteria = orderedRecord(description, {
   ...choiceOptions,
@@ -26,7 +27,7 @@ const choiceCriteria = orderedRecord(description, {
   emptyMessage: "The 'criteria' of a choice must be an object with at least one option.",
   tooManyMessage: `A choice takes at most ${choiceOptions.max} options.`,
   nameMessage: NAME_TOO_LONG,
-});
+}).describe('The options by name, each with what it means. Their order never changes the answer.');
 
 const LEVELS_MESSAGE = `The 'criteria' of a score must be an array of ${scoreLevels.min} to ${scoreLevels.max} strings.`;
 const scoreCriteria = z
@@ -38,22 +39,39 @@ const scoreCriteria = z
 const noulCriteria = orderedObject(
   { true: description.optional(), false: description.optional() },
   "The 'criteria' of a noul must be an object with 'true' and 'false', either of which may be missing.",
-);
+).meta({ id: 'NoulCriteria', description: 'What yes and no mean, where the instructions leave it open.' });
 
 const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const TYPE_MESSAGE = 'The field \'type\' must be "choice", "score" or "noul".';
-const questionSchema = z.preprocess(
-  (input) => pick(input, ['type', 'instructions', 'criteria']),
-  z.discriminatedUnion(
-    'type',
-    [
-      z.object({ type: z.literal('choice'), instructions, criteria: choiceCriteria }),
-      z.object({ type: z.literal('score'), instructions, criteria: scoreCriteria }),
-      z.object({ type: z.literal('noul'), instructions, criteria: noulCriteria.nullish() }),
-    ],
-    { error: (issue) => (isPlainObject(issue.input) ? TYPE_MESSAGE : 'A question must be an object.') },
-  ),
-);
+const typeOf = <Type extends string>(type: Type) => z.literal(type).describe('The kind of question.');
+const questionSchema = z
+  .preprocess(
+    (input) => pick(input, ['type', 'instructions', 'criteria']),
+    z.discriminatedUnion(
+      'type',
+      [
+        z
+          .object({ type: typeOf('choice'), instructions, criteria: choiceCriteria })
+          .meta({ id: 'ChoiceQuestion', description: 'Which of the options fits the state?' }),
+        z
+          .object({ type: typeOf('score'), instructions, criteria: scoreCriteria })
+          .meta({ id: 'ScoreQuestion', description: 'Which level does the state reach?' }),
+        z
+          .object({ type: typeOf('noul'), instructions, criteria: noulCriteria.nullish() })
+          .meta({ id: 'NoulQuestion', description: 'Yes or no?' }),
+      ],
+      { error: (issue) => (isPlainObject(issue.input) ? TYPE_MESSAGE : 'A question must be an object.') },
+    ),
+  )
+  .meta({
+    id: 'Question',
+    description: 'One thing asked of the state; `type` says of which kind.',
+    discriminator: discriminator({
+      choice: 'ChoiceQuestionInput',
+      score: 'ScoreQuestionInput',
+      noul: 'NoulQuestionInput',
+    }),
+  });
 
 const questionsSchema = orderedRecord(questionSchema, {
   ...questions,
@@ -70,6 +88,14 @@ const questionsSchema = orderedRecord(questionSchema, {
   },
 });
 
+/** Described here, read by `findTextOfParts`. */
+const textPart = z
+  .object({
+    type: z.literal('text').describe('The only kind of part there is.'),
+    text: z.string().describe('A part of the document.'),
+  })
+  .meta({ id: 'TextPart', description: 'A part of a document, as newer clients send one.' });
+
 const stateField = z
   .unknown()
   .transform((input, context): string => {
@@ -79,18 +105,7 @@ const stateField = z
     return z.NEVER;
   })
   .meta({
-    anyOf: [
-      { type: 'string' },
-      {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          properties: { type: { type: 'string', const: 'text' }, text: { type: 'string' } },
-          required: ['type', 'text'],
-        },
-      },
-    ],
+    anyOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: refersTo(textPart) }],
     description:
       'The document to read: a text, or a list of text parts, which is read as its texts joined by a newline.',
   });
@@ -102,7 +117,7 @@ export const decisionRequestSchema = orderedObject(
     questions: questionsSchema.describe('The questions, by name. Names are any text; the model never sees them.'),
   },
   'The body must be a JSON object.',
-).meta({ id: 'DecisionRequest' });
+).meta({ id: 'DecisionRequest', description: 'A document and questions about it.' });
 
 export const decisionRequestExample = {
   model: 'kev',

@@ -4,20 +4,29 @@
 import { z } from 'zod';
 import type { Embeddings } from '../../services/embed.ts';
 
+const embedding = z
+  .object({
+    object: z.literal('embedding').describe('What this is.'),
+    index: z.int().min(0).describe('Place of the input in the request, from 0.'),
+    embedding: z
+      .union([z.array(z.number()), z.string()])
+      .describe('Numbers, or base64 of little-endian float32, as `encoding_format` asked.'),
+  })
+  .meta({ id: 'Embedding', description: 'The vector of one input.' });
+
+const embeddingUsage = z
+  .object({
+    prompt_tokens: z.int().min(0).describe('Tokens of all inputs: what is billed.'),
+    total_tokens: z.int().min(0).describe('The same: nothing is written.'),
+  })
+  .meta({ id: 'EmbeddingUsage', description: 'What is billed.' });
+
 export const embeddingReplySchema = z
   .object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        object: z.literal('embedding'),
-        index: z.int().min(0),
-        embedding: z
-          .union([z.array(z.number()), z.string()])
-          .describe('Numbers, or base64 of little-endian float32, as `encoding_format` asked.'),
-      }),
-    ),
-    model: z.string(),
-    usage: z.object({ prompt_tokens: z.int().min(0), total_tokens: z.int().min(0) }),
+    object: z.literal('list').describe('What this is.'),
+    data: z.array(embedding).describe('One for each input, in their order.'),
+    model: z.string().describe('Id of the model that answered.'),
+    usage: embeddingUsage,
   })
   .meta({ id: 'Embeddings', description: 'One vector for each input, in their order.' });
 

@@ -123,7 +123,7 @@ export function buildEmbeddingRequestSchema(tokenArrays: TokenArrays) {
   const model = modelField.describe('Id of a model of type `embedding`.');
   return z
     .object({ model, input: buildInputField(tokenArrays), ...otherFields }, 'The body must be a JSON object.')
-    .meta({ id: 'EmbeddingRequest' });
+    .meta({ id: 'EmbeddingRequest', description: 'Texts to turn into vectors.' });
 }
 
 export const embeddingRequestExample = { model: 'text-embed-mini', input: ['one text', 'another'] };

@@ -15,7 +15,7 @@ export function instantField(name: string, where: 'field' | 'parameter' = 'field
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .meta({ type: 'string', examples: ['2027-01-31', '2027-01-31T12:00:00Z'] });
+    .meta({ type: 'string', format: 'date-time' });
 }
 
 /** Milliseconds since the epoch; undefined for days that no calendar has. */

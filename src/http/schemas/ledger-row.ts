@@ -10,28 +10,32 @@ import { listOf } from './paging.ts';
 
 const price = z.string().describe('US dollars per 1,000,000 tokens when it was accepted.');
 
+const tokens = z.int().min(0);
+
 const rowShape = {
-  id: z.string(),
+  id: z.string().describe('Of the row.'),
   request_id: z.string().describe("As in the reply's `x-request-id`; a client may choose it."),
-  key: z.string(),
-  model: z.string(),
-  endpoint: z.string(),
-  streamed: z.boolean(),
-  accepted_at: instantReply,
-  end: z.enum(['completed', 'client_left', 'failed', 'upstream_failed', 'crashed']),
+  key: z.string().describe('Id of the calling key.'),
+  model: z.string().describe('Id of the model.'),
+  endpoint: z.string().describe('Path of the route.'),
+  streamed: z.boolean().describe('Whether a stream was asked for.'),
+  accepted_at: instantReply.describe('When it was accepted.'),
+  end: z
+    .enum(['completed', 'client_left', 'failed', 'upstream_failed', 'crashed'])
+    .describe('How it ended. `crashed`: the server died before it answered.'),
   status: z.int().describe('Of the reply; 499: nobody was left to get one.'),
-  error_code: z.string().nullable(),
-  input_tokens: z.int(),
-  cached_tokens: z.int(),
-  output_tokens: z.int(),
-  reasoning_tokens: z.int(),
+  error_code: z.string().nullable().describe('Of the reply; null: it was no error.'),
+  input_tokens: tokens.describe('Tokens read, cached ones included.'),
+  cached_tokens: tokens.describe('Those that the upstream had cached.'),
+  output_tokens: tokens.describe('Tokens written, reasoning included.'),
+  reasoning_tokens: tokens.describe('Those of reasoning.'),
   estimated: z.boolean().describe('Whether the counts are ours because the upstream told none.'),
   input_price_usd: price,
   cached_input_price_usd: price,
   output_price_usd: price,
   cost_usd: usdReply,
   cost_pico_usd: picoUsdReply,
-  duration_ms: z.number(),
+  duration_ms: z.number().describe('From its acceptance to its end.'),
   wait_ms: z.number().nullable().describe('Until work began, or the first byte of the upstream came.'),
 };
 

@@ -5,30 +5,43 @@ import { z } from 'zod';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { toUsdPerMillionTokens } from '../../domain/money.ts';
 
+const releaseDate = z.string().meta({ format: 'date', description: 'When these weights came out.' });
+
+const modelPrice = z
+  .object({
+    input: z.number().min(0).describe('Of what is read.'),
+    output: z.number().min(0).describe('Of what is written.'),
+  })
+  .meta({ id: 'ModelPrice', description: 'US dollars per 1,000,000 tokens.' });
+
 export const modelSchema = z
   .object({
-    id: z.string(),
-    object: z.literal('model'),
+    id: z.string().describe('What a request names in `model`.'),
+    object: z.literal('model').describe('What this is.'),
     created: z.int().describe('Release date in seconds since 1970.'),
-    owned_by: z.string(),
-    type: z.enum(['llm', 'embedding', 'decision']),
-    description: z.string(),
-    release_date: z.string(),
-    price: z
-      .object({ input: z.number().min(0), output: z.number().min(0) })
-      .describe('US dollars per 1,000,000 tokens.'),
+    owned_by: z.string().describe('Who made it.'),
+    type: z.enum(['llm', 'embedding', 'decision']).describe('A model works on the endpoint of its type alone.'),
+    description: z.string().describe('What it is, in words.'),
+    release_date: releaseDate,
+    price: modelPrice,
     digest: z.string().nullable().describe('Of the weights of a local model. Thresholds belong to one digest.'),
-    limits: z.record(z.string(), z.int()).describe('In tokens.'),
+    limits: z.record(z.string(), z.int().min(0)).describe('In tokens.'),
   })
   .meta({ id: 'Model', description: 'One model: what it is, what it costs, what it takes.' });
 
+const decisionModel = z
+  .object({
+    name: z.string().describe('The same as `id`.'),
+    description: z.string().describe('What it is, in words.'),
+    release_date: releaseDate,
+  })
+  .meta({ id: 'ModelName', description: 'A model as clients of the decision format read it.' });
+
 export const modelListSchema = z
   .object({
-    object: z.literal('list'),
-    data: z.array(modelSchema),
-    models: z
-      .array(z.object({ name: z.string(), description: z.string(), release_date: z.string() }))
-      .describe('The same models in the form that clients of the decision format read.'),
+    object: z.literal('list').describe('What this is.'),
+    data: z.array(modelSchema).describe('The models, local ones first.'),
+    models: z.array(decisionModel).describe('The same models in the form that clients of the decision format read.'),
   })
   .meta({ id: 'ModelList', description: 'Exactly the models that the calling key may use.' });
 

@@ -2,6 +2,7 @@
 // JSON object that a client writes.
 
 import { z } from 'zod';
+import { refersTo } from './named-schema.ts';
 
 export interface OrderedEntry<Value> {
   readonly name: string;
@@ -40,7 +41,6 @@ const QUOTES_CALLER = { quotesCaller: true } as const;
  * reported, under the position of its entry.
  */
 export function orderedRecord<Value extends z.ZodType>(value: Value, rules: OrderedRecordRules) {
-  const { $schema: _, ...valueJsonSchema } = z.toJSONSchema(value, { io: 'input', unrepresentable: 'any' });
   return z
     .unknown()
     .transform((input, context): OrderedEntry<z.output<Value>>[] => {
@@ -56,7 +56,7 @@ export function orderedRecord<Value extends z.ZodType>(value: Value, rules: Orde
       minProperties: rules.min,
       maxProperties: rules.max,
       propertyNames: { maxLength: rules.maxNameLength },
-      additionalProperties: valueJsonSchema,
+      additionalProperties: refersTo(value),
     });
 }
 

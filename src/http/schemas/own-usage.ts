@@ -9,38 +9,48 @@ import { instantReply, toInstant } from './instant.ts';
 import { usdReply } from './money-field.ts';
 import { reportShape } from './usage-report.ts';
 
+const limit = z.int().min(1).describe('How many there may be.');
+const remaining = z.int().min(0).describe('How many are left now.');
 const rate = z
   .object({
-    limit: z.int(),
-    remaining: z.int(),
+    limit,
+    remaining,
     reset_ms: z.number().describe('Until all of it is free again, if nothing more is asked.'),
   })
+  .meta({ id: 'RateStanding', description: 'Where a limit per minute stands.' })
   .nullable();
 
+const budgetStanding = z
+  .object({
+    amount_usd: usdReply,
+    reset: z.enum(['none', 'day', 'month']).describe('When spending counts from zero again, at midnight UTC.'),
+    spent_usd: usdReply.describe('Since the last reset.'),
+    reserved_usd: usdReply.describe('For requests that are under way.'),
+    remaining_usd: usdReply.describe('What may still be spent.'),
+    resets_at: instantReply.nullable().describe('null: never.'),
+  })
+  .meta({ id: 'BudgetStanding', description: 'Where the budget of a key stands.' });
+
+const limitStanding = z
+  .object({
+    requests_per_minute: rate.describe('null: no limit.'),
+    tokens_per_minute: rate.describe('null: no limit.'),
+    concurrent_requests: z
+      .object({ limit, remaining })
+      .meta({ id: 'ConcurrencyStanding', description: 'How many requests may be under way at a time.' })
+      .nullable()
+      .describe('null: no limit.'),
+  })
+  .meta({ id: 'LimitStanding', description: 'Where the limits of a key stand.' });
+
 const standingShape = {
-  budget: z
-    .object({
-      amount_usd: usdReply,
-      reset: z.enum(['none', 'day', 'month']),
-      spent_usd: usdReply.describe('Since the last reset.'),
-      reserved_usd: usdReply.describe('For requests that are under way.'),
-      remaining_usd: usdReply,
-      resets_at: instantReply.nullable().describe('null: never.'),
-    })
-    .nullable()
-    .describe('null: the key has none.'),
-  limits: z
-    .object({
-      requests_per_minute: rate,
-      tokens_per_minute: rate,
-      concurrent_requests: z.object({ limit: z.int(), remaining: z.int() }).nullable(),
-    })
-    .describe('null: no limit.'),
+  budget: budgetStanding.nullable().describe('null: the key has none.'),
+  limits: limitStanding,
 };
 
 export const ownUsageSchema = z
   .object({
-    object: z.literal('usage'),
+    object: z.literal('usage').describe('What this is.'),
     key: z.string().describe('Id of the calling key.'),
     ...reportShape,
     ...standingShape,

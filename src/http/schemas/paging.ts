@@ -22,7 +22,12 @@ export function listOf<Item extends z.ZodType>(
   item: Item,
   meta: { readonly id: string; readonly description: string },
 ) {
-  return z.object({ object: z.literal('list'), data: z.array(item), next_cursor: nextCursor }).meta(meta);
+  const shape = {
+    object: z.literal('list').describe('What this is.'),
+    data: z.array(item).describe('The items of this page.'),
+    next_cursor: nextCursor,
+  };
+  return z.object(shape).meta(meta);
 }
 
 /** @throws AppError `invalid_request` */

@@ -66,14 +66,14 @@ export const usageQuery = strictFields('query', {
 export const requestsQuery = strictFields('query', { ...range, ...keyFilter, ...filters, ...paging, ...format });
 
 // Not z.int(): beyond 2^53 a sum is told as exactly as JSON's readers can hold it, rather than not at all.
-const count = z.number().meta({ type: 'integer' });
+const count = z.number().min(0).meta({ type: 'integer' });
 
 const totalsShape = {
-  requests: count,
-  input_tokens: count.describe('Cached ones included.'),
-  cached_tokens: count,
-  output_tokens: count.describe('Reasoning included.'),
-  reasoning_tokens: count,
+  requests: count.describe('How many were accepted.'),
+  input_tokens: count.describe('Tokens read, cached ones included.'),
+  cached_tokens: count.describe('Those that an upstream had cached.'),
+  output_tokens: count.describe('Tokens written, reasoning included.'),
+  reasoning_tokens: count.describe('Those of reasoning.'),
   cost_usd: usdReply,
   cost_pico_usd: picoUsdReply,
 };
@@ -82,9 +82,9 @@ const usageTotalsSchema = z.object(totalsShape).meta({ id: 'UsageTotals', descri
 
 const usageGroupSchema = z
   .object({
-    key: z.string().optional().describe('Id.'),
-    model: z.string().optional(),
-    endpoint: z.string().optional(),
+    key: z.string().optional().describe('Id of the key.'),
+    model: z.string().optional().describe('Id of the model.'),
+    endpoint: z.string().optional().describe('Path of the route.'),
     end: z.string().optional().describe('How the requests ended: `completed`, `client_left`, …'),
     start: instantReply.optional().describe('Of the day or hour, in UTC.'),
     ...totalsShape,
@@ -95,15 +95,15 @@ const usageGroupSchema = z
   });
 
 export const reportShape = {
-  from: instantReply,
-  to: instantReply,
-  data: z.array(usageGroupSchema),
+  from: instantReply.describe('Requests accepted from then on.'),
+  to: instantReply.describe('Requests accepted before then.'),
+  data: z.array(usageGroupSchema).describe('One for each group, in their order.'),
   totals: usageTotalsSchema.describe('Of the whole report, not of the page.'),
   next_cursor: nextCursor,
 };
 
 export const usageReportSchema = z
-  .object({ object: z.literal('usage_report'), ...reportShape })
+  .object({ object: z.literal('usage_report').describe('What this is.'), ...reportShape })
   .meta({ id: 'UsageReport', description: 'Sums of the ledger, ordered by their groups.' });
 
 export interface RangeQuery {
