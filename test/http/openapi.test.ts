@@ -140,6 +140,77 @@ describe('/openapi.json', () => {
   });
 });
 
+describe('the schemas', () => {
+  const schemas = () => document.components?.schemas as Record<string, OpenAPIV3_1.SchemaObject>;
+  /** Every property of every object, with its path. */
+  function propertiesOf(schema: unknown, path: string): { path: string; schema: OpenAPIV3_1.SchemaObject }[] {
+    if (typeof schema !== 'object' || schema === null) return [];
+    return Object.entries(schema).flatMap(([name, value]) => {
+      const inner = propertiesOf(value, `${path}.${name}`);
+      if (name !== 'properties' || path.endsWith('.properties')) return inner;
+      return [
+        ...Object.entries(value as object).map(([property, own]) => ({ path: `${path}.${property}`, schema: own })),
+        ...inner,
+      ];
+    });
+  }
+  const properties = () => propertiesOf(schemas(), '');
+  /** A reference is described where it leads to. */
+  const isDescribed = (schema: OpenAPIV3_1.SchemaObject) =>
+    [schema, ...(schema.anyOf ?? [])].some((one) => ('description' in one && one.description !== '') || '$ref' in one);
+
+  it('give the types of questions and answers names that clients are generated with', () => {
+    const names = ['ChoiceQuestion', 'ScoreQuestion', 'NoulQuestion', 'ChoiceAnswer', 'ScoreAnswer', 'NoulAnswer'];
+    expect(Object.keys(schemas())).toEqual(expect.arrayContaining(names));
+    for (const kind of ['Question', 'Answer']) {
+      const mapping = { choice: `Choice${kind}`, score: `Score${kind}`, noul: `Noul${kind}` };
+      const refs = Object.entries(mapping).map(([type, name]) => [type, `#/components/schemas/${name}`] as const);
+      expect(schemas()[kind]).toMatchObject({
+        oneOf: refs.map(([, $ref]) => ({ $ref })),
+        discriminator: { propertyName: 'type', mapping: Object.fromEntries(refs) },
+      });
+    }
+    expect(schemas()['DecisionRequest']?.properties?.['questions']).toMatchObject({
+      additionalProperties: { $ref: '#/components/schemas/Question' },
+    });
+    expect(schemas()['Decision']?.properties?.['answers']).toMatchObject({
+      additionalProperties: { $ref: '#/components/schemas/Answer' },
+    });
+  });
+
+  it('are described, each with every property and parameter', () => {
+    expect(Object.entries(schemas()).filter(([, schema]) => !isDescribed(schema))).toEqual([]);
+    expect(properties().filter(({ schema }) => !isDescribed(schema))).toEqual([]);
+    const parameters = operations().flatMap(({ operation }) => operation.parameters ?? []);
+    expect(parameters.filter((parameter) => !isDescribed(parameter as OpenAPIV3_1.SchemaObject))).toEqual([]);
+    expect(operations().filter(({ operation }) => !isDescribed(operation as OpenAPIV3_1.SchemaObject))).toEqual([]);
+    expect(properties().length).toBeGreaterThan(100);
+  });
+
+  it('say which texts are moments and days', () => {
+    const formatOf = (schema: OpenAPIV3_1.SchemaObject) =>
+      [schema, ...((schema.anyOf ?? []) as OpenAPIV3_1.SchemaObject[])].find(({ format }) => format)?.format;
+    const moments = properties().filter(({ path }) => /\.(from|to|start|at|\w+_at|effective_from)$/.test(path));
+    expect(moments.map(({ path, schema }) => [path, formatOf(schema)])).toEqual(
+      moments.map(({ path }) => [path, 'date-time']),
+    );
+    expect(moments.length).toBeGreaterThan(10);
+    const days = properties().filter(({ path }) => path.endsWith('_date'));
+    expect(days.map(({ schema }) => formatOf(schema))).toEqual(['date', 'date']);
+    for (const { operation } of operations()) {
+      for (const parameter of (operation.parameters ?? []) as OpenAPIV3_1.ParameterObject[]) {
+        if (/^(from|to)$/.test(parameter.name)) expect(parameter.schema).toMatchObject({ format: 'date-time' });
+      }
+    }
+  });
+
+  it('say of every integer without an end that 32 bits may be too few', () => {
+    const endless = properties().filter(({ schema }) => schema.type === 'integer' && schema.maximum === undefined);
+    expect(endless.filter(({ schema }) => schema.format !== 'int64' && schema.const === undefined)).toEqual([]);
+    expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+  });
+});
+
 describe('request bodies', () => {
   it('are needed on every route but the one that takes none', () => {
     const optional = operations()
@@ -152,10 +223,8 @@ describe('request bodies', () => {
 
 describe('the catalogue of errors', () => {
   it('is what OpenAPI lists', () => {
-    const schema = document.components?.schemas?.['Error'] as OpenAPIV3_1.SchemaObject;
-    expect(schema).toMatchObject({ properties: { error: { properties: { code: { enum: expect.any(Array) } } } } });
-    const { error } = schema.properties as { error: OpenAPIV3_1.SchemaObject };
-    const { code } = error.properties as { code: OpenAPIV3_1.SchemaObject };
+    const { ErrorDetails } = document.components?.schemas ?? {};
+    const { code } = (ErrorDetails as OpenAPIV3_1.SchemaObject).properties as { code: OpenAPIV3_1.SchemaObject };
     expect([...(code.enum ?? [])].sort()).toEqual(catalogue);
   });
 
