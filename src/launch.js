@@ -3,13 +3,16 @@
 // Node reads; knows nothing of the program.
 
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NEEDED_MAJOR = 22;
 const NEEDED_MINOR = 18;
+const PARENT_CHECK_MS = 250;
+const PASSED_SIGNALS = ['SIGTERM', 'SIGINT'];
 
 function isNewEnough() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -25,16 +28,6 @@ function findBundledNode() {
   } catch {
     return undefined;
   }
-}
-
-function runBundled(node) {
-  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
-  // A terminal sends Ctrl-C to the child as well; a second one would end it without waiting for its requests.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
-  child.on('exit', (code, signal) => {
-    process.exitCode = signal ? 1 : (code ?? 1);
-  });
 }
 
 /**
@@ -53,6 +46,57 @@ const ENVIRONMENT = {
 /** The main thread's objects live briefly; a small nursery keeps its memory down. In MiB. */
 const NURSERY = '--max-semi-space-size=4';
 
+/** The pipe between an older Node and the one it started: its other end closes however the older one ends. */
+const PIPE_VARIABLE = 'UMPIRE_LAUNCHER_PIPE';
+const PIPE_FD = 3;
+
+/** An older Node cannot become another program: it stays, and both are to look like one process. */
+function runBundled(node) {
+  const env = { ...ENVIRONMENT, ...process.env, [PIPE_VARIABLE]: String(PIPE_FD) };
+  const stdio = ['inherit', 'inherit', 'inherit', 'pipe'];
+  const child = spawn(node, [NURSERY, ...process.argv.slice(1)], { stdio, env });
+  // A terminal gives Ctrl-C to the child as well; the server takes a signal that comes twice as one.
+  const passOn = (signal) => child.kill(signal);
+  for (const signal of PASSED_SIGNALS) process.on(signal, passOn);
+  child.on('exit', (code, signal) => {
+    for (const passed of PASSED_SIGNALS) process.off(passed, passOn);
+    if (signal === null) process.exitCode = code ?? 1;
+    else process.kill(process.pid, signal);
+  });
+}
+
+/** `kill -9` of the older Node must not leave a server behind that holds port and store and that nobody looks after. */
+function endWithLauncher() {
+  if (process.env[PIPE_VARIABLE] !== String(PIPE_FD)) return;
+  delete process.env[PIPE_VARIABLE];
+  const end = () => process.kill(process.pid, 'SIGKILL');
+  new Socket({ fd: PIPE_FD }).on('error', end).on('end', end).resume().unref();
+}
+
+/**
+ * npx keeps a shell between itself and us. Told to end, it ends the shell, which passes nothing on: we would stay behind,
+ * with port and store, and nobody would know.
+ */
+function stopWithShellOfNpx() {
+  const { ppid } = process;
+  if (process.env.npm_command !== 'exec' || !isShellOfNpx(ppid)) return;
+  const watch = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_CHECK_MS);
+  watch.unref();
+}
+
+function isShellOfNpx(pid) {
+  try {
+    const [shell, option, script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return /^(.*\/)?sh$/.test(shell) && option === '-c' && script.includes('umpire');
+  } catch {
+    return false;
+  }
+}
+
 /** Becomes the same process again, once, with the settings above; those of the operator win. */
 function settle() {
   const { execPath, execArgv, argv, env } = process;
@@ -62,14 +106,18 @@ function settle() {
 }
 
 if (isNewEnough()) {
+  endWithLauncher();
   settle();
+  stopWithShellOfNpx();
   // The ending of this file's neighbour: .ts in a checkout, .js where the project is compiled.
   const main = existsSync(new URL('main.ts', import.meta.url)) ? './main.ts' : './main.js';
   await import(main);
 } else {
   const bundled = findBundledNode();
-  if (bundled) runBundled(bundled);
-  else {
+  if (bundled) {
+    stopWithShellOfNpx();
+    runBundled(bundled);
+  } else {
     console.error(
       `umpire needs Node ${NEEDED_MAJOR}.${NEEDED_MINOR} or newer and this is ${process.versions.node}: install a newer one from https://nodejs.org and start again.`,
     );

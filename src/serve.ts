@@ -1,5 +1,5 @@
-// One run of the server, from the first line it prints to the last request it answers: first key, notices, signals,
-// drain. What it is made of, app.ts builds; what becomes of the process afterwards is main.ts's.
+// One run of the server, from the first line it prints to the last request it answers: first key, notices, drain. What
+// ends it, stop-request.ts hears; what it is made of, app.ts builds; what becomes of the process afterwards is main.ts's.
 
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { AuditService } from './services/audit.ts';
 import { Housekeeping } from './services/housekeeping.ts';
 import { PriceService } from './services/prices.ts';
 import { UsageService } from './services/usage.ts';
+import { StopRequest } from './stop-request.ts';
 import { openStores } from './storage/open-stores.ts';
 import type { Stores } from './storage/stores.ts';
 
@@ -221,59 +222,4 @@ class ServerRun {
       `\nA first API key, shown only now:\n\n  ${secret}\n\nTry it:\n\n${firstRequest(address, secret, app.models)}\n\n`,
     );
   }
-}
-
-interface BusyEngine {
-  status(): { readonly state: string; readonly busyWorkers: number };
-}
-
-/** Signals and faults that end the server. The first asks, a second signal does not ask any more. */
-class StopRequest {
-  readonly made: Promise<void>;
-  reason: string | undefined;
-  readonly #logger: Logger;
-  readonly #make: () => void;
-  #engine: BusyEngine | undefined;
-
-  constructor(logger: Logger) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.made = promise;
-    this.#make = resolve;
-    this.#logger = logger;
-    process.on('SIGTERM', this.#onSignal);
-    process.on('SIGINT', this.#onSignal);
-    process.on('uncaughtException', this.#onFault);
-    process.on('unhandledRejection', this.#onFault);
-  }
-
-  watch(engine: BusyEngine): void {
-    this.#engine = engine;
-  }
-
-  forget(): void {
-    process.off('SIGTERM', this.#onSignal);
-    process.off('SIGINT', this.#onSignal);
-    process.off('uncaughtException', this.#onFault);
-    process.off('unhandledRejection', this.#onFault);
-  }
-
-  readonly #onSignal = (signal: NodeJS.Signals): void => {
-    if (this.reason !== undefined) endAtOnce(this.#engine);
-    this.reason = signal;
-    this.#make();
-  };
-
-  // Left alone it would end the process, and with it the thread of a running model. What is going on is finished first.
-  readonly #onFault = (error: unknown): void => {
-    this.#logger.fatal({ err: error }, 'unexpected fault, stopping');
-    this.reason ??= 'fault';
-    this.#make();
-  };
-}
-
-/** An exit would end the threads, and a thread that is inside a model takes the process down with a core dump. */
-function endAtOnce(engine: BusyEngine | undefined): void {
-  const { state, busyWorkers } = engine?.status() ?? { state: 'loading', busyWorkers: 0 };
-  if (state === 'loading' || busyWorkers > 0) process.kill(process.pid, 'SIGKILL');
-  else process.exit(1);
 }

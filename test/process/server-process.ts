@@ -48,9 +48,14 @@ export class ServerProcess {
 
   /**
    * @param settings added to the environment; port, data folder and cache are set already
-   * @param command what starts the server, from the project's root
+   * @param command what starts the server
+   * @param cwd default: the project's root
    */
-  constructor(settings: Environment = {}, command: readonly string[] = [process.execPath, LAUNCHER, 'serve']) {
+  constructor(
+    settings: Environment = {},
+    command: readonly string[] = [process.execPath, LAUNCHER, 'serve'],
+    cwd: string = ROOT,
+  ) {
     this.dataDir = mkdtempSync(join(tmpdir(), 'umpire-server-'));
     const env = childEnvironment({
       UMPIRE_PORT: '0',
@@ -62,9 +67,11 @@ export class ServerProcess {
     const appendToLog = testLogs.openLog();
     const [file = '', ...args] = command;
     this.#child = spawn(file, args, {
-      cwd: ROOT,
+      cwd,
       env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // A group of its own, so that a signal for all of it does not reach the tests.
+      detached: true,
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -120,9 +127,29 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
+  /** As a supervisor or a shell does it: to every process that the command has started. */
+  killGroup(signal: NodeJS.Signals): void {
+    if (this.pid !== undefined) process.kill(-this.pid, signal);
+  }
+
+  /** Into its standard input; where that leads to a terminal, as its keyboard. */
+  type(text: string): void {
+    this.#child.stdin?.write(text);
+  }
+
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
     this.kill(signal);
     return await this.exited;
+  }
+
+  /** As below, with everything that the command has started and left behind. */
+  async disposeGroup(): Promise<void> {
+    try {
+      this.killGroup('SIGKILL');
+    } catch {
+      // Nobody of the group is left.
+    }
+    await this.dispose();
   }
 
   /** Ends it whatever it does, and removes its data. */
