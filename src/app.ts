@@ -146,7 +146,7 @@ export interface EngineParts {
 }
 
 /** @throws StartError */
-export async function startEngine({ engine }: Config, parts: EngineParts): Promise<LocalEngine> {
+export async function startEngine({ engine, embeddings }: Config, parts: EngineParts): Promise<LocalEngine> {
   return await createLocalEngine({
     modelFolders: parts.folders,
     device: engine.device,
@@ -156,6 +156,7 @@ export async function startEngine({ engine }: Config, parts: EngineParts): Promi
     cacheFolder: parts.cacheFolder,
     stateCacheBytes: engine.stateCacheBytes,
     tokenizer: engine.tokenizer,
+    longInputs: embeddings.longInputs,
     queue: {
       maxJobs: engine.queueMaxJobs,
       maxCostMs: engine.queueMaxCostMs,

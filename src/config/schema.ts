@@ -91,6 +91,9 @@ const embeddings = z.strictObject({
   tokenArrays: z.enum(['refuse', 'model']).default('refuse').register(note, {
     help: "What an `input` of token ids is. `refuse`: a 400, because clients that send ids (LangChain's by default) mean those of another vocabulary. `model`: ids of the model's own tokenizer.",
   }),
+  longInputs: z.enum(['refuse', 'windows']).default('refuse').register(note, {
+    help: 'What becomes of a text with more tokens than the model reads at once. `refuse`: a 400. `windows`: all of it is read, up to 8,192 tokens, and its vector is the mean of those of its windows, weighted by tokens and normalised; every token is billed once. A caller who sends `"truncate": true` has the first tokens read in either case.',
+  }),
 });
 
 const http = z.strictObject({

@@ -26,7 +26,7 @@ describe('parts of an embedding call', () => {
       fc.property(fc.array(fc.nat(300), { minLength: 1 }), fc.integer({ min: 1, max: 500 }), (tokens, paddedTokens) => {
         const parts = splitEmbedInputs(sized(tokens), { paddedTokens, costMs: 25 });
         const values = parts.map((part) => part.inputs.map(({ input }) => input));
-        expect(restorePlaces(parts, values)).toEqual(tokens.map(String));
+        expect(restorePlaces(parts, values)).toEqual(tokens.map((each) => [String(each)]));
       }),
     );
   });

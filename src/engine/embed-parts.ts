@@ -1,12 +1,15 @@
 // Splits an embedding call into parts that do not hold a worker for long. Pure.
 
+import type { InputShare } from '../runtime/messages.ts';
 import type { EmbedInput } from './engine.ts';
 
-/** One input as it is measured before it is tokenised. */
+/** One input, or a share of a long one, as it is measured before it is tokenised. */
 export interface SizedInput {
   /** Index in the call. */
   readonly place: number;
   readonly input: EmbedInput;
+  /** Absent: all of it. */
+  readonly share?: InputShare;
   /** Estimated for texts, specials included. */
   readonly tokens: number;
   /** Estimated worker time. */
@@ -43,13 +46,18 @@ export function splitEmbedInputs(inputs: readonly SizedInput[], limits: PartLimi
   return parts;
 }
 
-/** One value per input of the call, from values per part. @param partValues `[parts][inputs of the part]` */
-export function restorePlaces<T>(parts: readonly EmbedPart[], partValues: readonly (readonly T[])[]): T[] {
-  const values: T[] = [];
+/**
+ * The values of each input of the call, from values per part: one, or one for each of its shares, in their order.
+ * @param partValues `[parts][inputs of the part]`
+ */
+export function restorePlaces<T>(parts: readonly EmbedPart[], partValues: readonly (readonly T[])[]): T[][] {
+  const values: T[][] = [];
   for (const [index, part] of parts.entries()) {
-    for (const [at, { place }] of part.inputs.entries()) {
+    for (const [at, { place, share }] of part.inputs.entries()) {
       const value = partValues[index]?.[at];
-      if (value !== undefined) values[place] = value;
+      if (value === undefined) continue;
+      values[place] ??= [];
+      values[place][share?.index ?? 0] = value;
     }
   }
   return values;

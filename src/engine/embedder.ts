@@ -1,7 +1,8 @@
 // One embedding model's jobs: texts of like length together, in parts that all free workers share and that let decisions
 // through.
 
-import type { EmbedReply, EmbedTask } from '../runtime/messages.ts';
+import { finishVector, meanOfWindows } from '../runtime/families/embedding-vector.ts';
+import type { EmbeddedWindows, EmbedReply, EmbedTask, LongInputs } from '../runtime/messages.ts';
 import type { CallPart, PartResult } from './call.ts';
 import { addWork, CostModel, type Work } from './cost-model.ts';
 import type { Candidate, Dispatcher } from './dispatcher.ts';
@@ -23,16 +24,24 @@ const LEAST_SHARED_MS = 10;
 const ROUNDING = 1.05;
 const SPECIAL_TOKENS = 2;
 
+export interface EmbedderOptions {
+  /** Content tokens that the model reads at once. */
+  readonly windowTokens: number;
+  /** Content tokens that one input may have. */
+  readonly limitTokens: number;
+  /** What becomes of long inputs where the caller does not say it. */
+  readonly longInputs: LongInputs;
+}
+
 export class Embedder {
   private readonly dispatcher: Dispatcher;
-  private readonly maxTokens: number;
+  private readonly options: EmbedderOptions;
   private readonly costs = new CostModel();
   private readonly ratio = new TokenRatio();
 
-  /** @param maxTokens of one input, specials included */
-  constructor(dispatcher: Dispatcher, maxTokens: number) {
+  constructor(dispatcher: Dispatcher, options: EmbedderOptions) {
     this.dispatcher = dispatcher;
-    this.maxTokens = maxTokens;
+    this.options = options;
   }
 
   /** @param cases one input each, run warm */
@@ -43,20 +52,21 @@ export class Embedder {
 
   async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
     const { modelId, dimensions, encoding } = job;
-    const sized = this.sizeInputs(job.inputs);
-    const parts = this.split(sized);
+    const longInputs = this.longInputsOf(job);
+    const parts = this.split(this.sizeInputs(job));
     const callParts = parts.map(({ inputs, costMs }): CallPart<EmbedTask> => {
-      const listed = inputs.map(({ place, input }) => ({ place, input }));
-      return { task: () => ({ kind: 'embed', modelId, inputs: listed, dimensions, encoding }), costMs };
+      const listed = inputs.map(({ place, input, share }) => ({ place, input, ...(share && { share }) }));
+      return { task: () => ({ kind: 'embed', modelId, inputs: listed, longInputs, dimensions, encoding }), costMs };
     });
     const durationMs = this.durationMs(totalMs(parts), parts.length);
     const result = await this.dispatcher.submit(callParts, { ...caller, queueClass: 'embedding', durationMs });
-    return this.collect(parts, result.first, result.queueMs);
+    return this.collect({ job, parts, queueMs: result.queueMs }, result.first);
   }
 
   /** The job as admission sees it; its texts are not sorted for that. */
-  candidate(inputs: readonly EmbedInput[], { keyId, deadlineMs }: Caller): Candidate {
-    const costMs = totalMs(this.sizeInputs(inputs)) + this.costs.estimateMs(TASK_WORK);
+  candidate(job: EmbedJob, { keyId, deadlineMs }: Caller): Candidate {
+    const inputs = this.sizeInputs(job);
+    const costMs = totalMs(inputs) + this.costs.estimateMs(TASK_WORK);
     const durationMs = this.durationMs(costMs, inputs.length);
     return { keyId, deadlineMs, queueClass: 'embedding', costMs, durationMs };
   }
@@ -77,19 +87,29 @@ export class Embedder {
     return parts.map((part) => ({ ...part, costMs: part.costMs + taskMs }));
   }
 
-  private sizeInputs(inputs: readonly EmbedInput[]): SizedInput[] {
-    return inputs.map((input, place) => {
-      const content = typeof input === 'string' ? this.ratio.estimate(countLetters(input)) : input.length;
-      const tokens = Math.min(this.maxTokens, content + SPECIAL_TOKENS);
-      return { place, input, tokens, costMs: this.costs.estimateMs(embedWork(tokens)) };
+  private longInputsOf({ truncate = false }: EmbedJob): LongInputs {
+    return truncate ? 'truncate' : this.options.longInputs;
+  }
+
+  /** One for each input; for a long one that is read in windows, one for each of about as many windows. */
+  private sizeInputs(job: EmbedJob): SizedInput[] {
+    const { windowTokens, limitTokens } = this.options;
+    const readTokens = this.longInputsOf(job) === 'windows' ? limitTokens : windowTokens;
+    return job.inputs.flatMap((input, place) => {
+      const content = Math.min(readTokens, this.estimateTokens(input));
+      const count = Math.max(1, Math.ceil(content / windowTokens));
+      const tokens = content / count + SPECIAL_TOKENS;
+      const sized = { place, input, tokens, costMs: this.costs.estimateMs(embedWork(tokens)) };
+      if (count === 1) return [sized];
+      return Array.from({ length: count }, (_, index): SizedInput => ({ ...sized, share: { index, count } }));
     });
   }
 
-  private collect(
-    parts: readonly EmbedPart[],
-    results: readonly PartResult<EmbedReply>[],
-    queueMs: number,
-  ): EmbedResult {
+  private estimateTokens(input: EmbedInput): number {
+    return typeof input === 'string' ? this.ratio.estimate(countLetters(input)) : input.length;
+  }
+
+  private collect({ job, parts, queueMs }: Asked, results: readonly PartResult<EmbedReply>[]): EmbedResult {
     const timings = { queueMs, tokenizeMs: 0, inferMs: 0 };
     let inputTokens = 0;
     for (const [place, { reply, wallMs }] of results.entries()) {
@@ -98,11 +118,13 @@ export class Embedder {
       timings.tokenizeMs += reply.tokenizeMs;
       timings.inferMs += reply.inferMs;
     }
-    const embeddings = restorePlaces(
+    const found = restorePlaces(
       parts,
       results.map(({ reply }) => reply.embeddings),
     );
-    return { embeddings, inputTokens, timings, source: { answer: 'run', keptTokens: 0 } };
+    const embeddings = found.map((values) => joinShares(values, job));
+    const truncated = results.flatMap(({ reply }) => reply.truncated ?? []).sort((a, b) => a - b);
+    return { embeddings, inputTokens, truncated, timings, source: { answer: 'run', keptTokens: 0 } };
   }
 
   private learn(inputs: readonly SizedInput[], inputTokens: number, wallMs: number): void {
@@ -113,10 +135,27 @@ export class Embedder {
     const texts = inputs.filter(({ input }) => typeof input === 'string');
     if (texts.length < inputs.length) return;
     this.ratio.observe(
-      texts.reduce((sum, { input }) => sum + (typeof input === 'string' ? countLetters(input) : 0), 0),
+      texts.reduce((sum, { input, share }) => sum + countLetters(String(input)) / (share?.count ?? 1), 0),
       inputTokens,
     );
   }
+}
+
+interface Asked {
+  readonly job: EmbedJob;
+  readonly parts: readonly EmbedPart[];
+  readonly queueMs: number;
+}
+
+/** One vector of what came for an input: itself, or windows of each of its shares. */
+function joinShares(values: readonly EmbedReply['embeddings'][number][], job: EmbedJob): Float32Array | string {
+  const shares: EmbeddedWindows[] = [];
+  for (const value of values) {
+    if (typeof value === 'string' || value instanceof Float32Array) return value;
+    shares.push(value);
+  }
+  const vectors = shares.flatMap((share) => share.vectors);
+  return finishVector(meanOfWindows({ vectors, tokens: shares.flatMap(({ tokens }) => tokens) }), job);
 }
 
 function totalMs(items: readonly { readonly costMs: number }[]): number {

@@ -50,6 +50,8 @@ export interface EmbedJob {
   readonly inputs: readonly EmbedInput[];
   /** 1 to the model's own number; fewer are cut off the end and normalised again. */
   readonly dimensions: number | undefined;
+  /** Whether no more than the first tokens of a long input are read. Default: no. */
+  readonly truncate?: boolean;
   /** base64 is encoded in the worker: little-endian float32. */
   readonly encoding: 'float' | 'base64';
 }
@@ -57,7 +59,10 @@ export interface EmbedJob {
 export interface EmbedResult {
   /** `[inputs]`, in the order of the job; Float32Array `[dimensions]` or base64 text, as asked. */
   readonly embeddings: readonly (Float32Array | string)[];
+  /** Of what was read. */
   readonly inputTokens: number;
+  /** Places of inputs that were cut, ascending. */
+  readonly truncated: readonly number[];
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }

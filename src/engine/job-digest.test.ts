@@ -57,6 +57,7 @@ const DIFFERENT: readonly [what: string, DecideJob | EmbedJob][] = [
   ['ids in two inputs', embedding({ inputs: [[1], [2]] })],
   ['dimensions', embedding({ dimensions: 4 })],
   ['base64', embedding({ encoding: 'base64' })],
+  ['truncation', embedding({ truncate: true })],
 ];
 
 describe('the digest of a job', () => {

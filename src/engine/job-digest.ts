@@ -71,8 +71,8 @@ function formOfQuestion(question: Question, texts: Texts): unknown {
   }
 }
 
-function formOfEmbedding({ inputs, dimensions, encoding }: EmbedJob, texts: Texts): unknown {
+function formOfEmbedding({ inputs, dimensions, encoding, truncate = false }: EmbedJob, texts: Texts): unknown {
   // Ids are written as text: a list of one element says that they are.
   const forms = inputs.map((input) => (typeof input === 'string' ? texts.add(input) : [texts.add(input.join())]));
-  return ['embed', encoding, dimensions ?? null, forms];
+  return ['embed', encoding, dimensions ?? null, truncate, forms];
 }

@@ -19,7 +19,7 @@ export interface KeptDecision {
   readonly inputTokens: number;
 }
 
-export type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens'>;
+export type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated'>;
 
 export function toKeptDecision({ answers, inputTokens }: DecideResult): KeptDecision {
   return { probabilities: answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer))), inputTokens };
@@ -35,13 +35,16 @@ export function bytesOfDecision({ probabilities }: KeptDecision): number {
   return probabilities.reduce((sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length, LIST_BYTES);
 }
 
-export function fromKeptEmbeddings({ embeddings, inputTokens }: KeptEmbeddings): EmbedResult {
-  return { embeddings, inputTokens, timings: NO_TIME, source: KEPT };
+export function fromKeptEmbeddings(kept: KeptEmbeddings): EmbedResult {
+  return { ...kept, timings: NO_TIME, source: KEPT };
 }
 
-export function bytesOfEmbeddings({ embeddings }: KeptEmbeddings): number {
-  return embeddings.reduce((sum, embedding) => {
-    const content = typeof embedding === 'string' ? CHARACTER_BYTES * embedding.length : embedding.byteLength;
-    return sum + LIST_BYTES + content;
-  }, LIST_BYTES);
+export function bytesOfEmbeddings({ embeddings, truncated }: KeptEmbeddings): number {
+  return embeddings.reduce(
+    (sum, embedding) => {
+      const content = typeof embedding === 'string' ? CHARACTER_BYTES * embedding.length : embedding.byteLength;
+      return sum + LIST_BYTES + content;
+    },
+    LIST_BYTES + NUMBER_BYTES * truncated.length,
+  );
 }

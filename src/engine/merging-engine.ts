@@ -103,8 +103,8 @@ export class MergingEngine implements Engine {
       runs: this.#embeddings,
       run: (shared) => this.#inner.embed(job, shared),
       restore: (kept) => ('embeddings' in kept ? fromKeptEmbeddings(kept) : undefined),
-      keep: ({ embeddings, inputTokens }) => {
-        const value = { embeddings, inputTokens };
+      keep: ({ embeddings, inputTokens, truncated }) => {
+        const value = { embeddings, inputTokens, truncated };
         return { value, valueBytes: bytesOfEmbeddings(value) };
       },
     });

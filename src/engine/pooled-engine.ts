@@ -3,6 +3,7 @@
 
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
+import { inputTokenLimit, windowTokens } from '../runtime/families/embedding-tokens.ts';
 import {
   type Manifest,
   type ModelFolder,
@@ -10,6 +11,7 @@ import {
   type SplitEncoderManifest,
   type TextEncoderManifest,
 } from '../runtime/manifest.ts';
+import type { LongInputs } from '../runtime/messages.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Decider, type DeciderOptions } from './decider.ts';
@@ -60,6 +62,8 @@ export interface PooledEngineOptions {
     /** Longest wait before work on a call begins; a call that cannot meet it is refused as `overloaded`. */
     readonly deadlineMs: number;
   };
+  /** What becomes of long embedding inputs where the caller does not say it. Default: `refuse` */
+  readonly longInputs?: LongInputs;
   readonly probe: {
     /** Time between looks at the workers, each with a probe inference if one is free; 0: none. */
     readonly intervalMs: number;
@@ -91,13 +95,14 @@ export class PooledEngine implements Engine {
   constructor(options: PooledEngineOptions) {
     const { folders, pool, queue, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
     this.options = options;
-    this.models = folders.map(toModelCard);
+    const { longInputs = 'refuse' } = options;
+    this.models = folders.map((folder) => toModelCard(folder, longInputs));
     const directory = new StateDirectory(pool.workers, stateCacheBytes);
     const onWorkerFault = (worker: number) => directory.forget(worker);
     const dispatcher = new Dispatcher({ pool, clock, limits: queue, onWorkerFault });
     const memories = new SharedMemories({ budgetBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES, clock });
-    this.counting = new TokenCounting(dispatcher);
-    const parts = { dispatcher, directory, memories, counting: this.counting };
+    this.counting = new TokenCounting(dispatcher, longInputs);
+    const parts = { dispatcher, directory, memories, counting: this.counting, longInputs };
     this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, parts)]));
     this.dispatcher = dispatcher;
     this.watchdog = new Watchdog({
@@ -141,7 +146,7 @@ export class PooledEngine implements Engine {
   }
 
   private candidate(job: DecideJob | EmbedJob, caller: Caller): Candidate {
-    if ('inputs' in job) return this.requireEmbedder(job).candidate(job.inputs, caller);
+    if ('inputs' in job) return this.requireEmbedder(job).candidate(job, caller);
     return this.requireDecider(job).candidate(job, caller);
   }
 
@@ -242,17 +247,20 @@ function refuseKind(modelId: string): never {
 
 interface ModelParts extends Pick<DeciderOptions, 'dispatcher' | 'directory' | 'memories'> {
   readonly counting: TokenCounting;
+  readonly longInputs: LongInputs;
 }
 
-function toModel(manifest: Manifest, { counting, ...parts }: ModelParts): Model {
+function toModel(manifest: Manifest, { counting, longInputs, ...parts }: ModelParts): Model {
   if (manifest.family === 'text-encoder') {
-    return { manifest, embedder: new Embedder(parts.dispatcher, manifest.limits.input_tokens) };
+    const limitTokens = inputTokenLimit(manifest, longInputs);
+    const options = { windowTokens: windowTokens(manifest), limitTokens, longInputs };
+    return { manifest, embedder: new Embedder(parts.dispatcher, options) };
   }
   const findCounter = (characters: number) => counting.findCounter(manifest.id, characters);
   return { manifest, decider: new Decider({ ...parts, manifest, findCounter }) };
 }
 
-function toModelCard({ manifest, digest }: ModelFolder): ModelCard {
+function toModelCard({ manifest, digest }: ModelFolder, longInputs: LongInputs): ModelCard {
   return {
     id: manifest.id,
     type: manifest.type,
@@ -261,6 +269,13 @@ function toModelCard({ manifest, digest }: ModelFolder): ModelCard {
     releaseDate: manifest.release_date,
     price: priceOf(manifest),
     digest,
-    limits: { ...manifest.limits },
+    limits: limitsOf(manifest, longInputs),
   };
+}
+
+/** What a caller may send: the manifest counts an embedding's special tokens, which no caller sends. */
+function limitsOf(manifest: Manifest, longInputs: LongInputs): Record<string, number> {
+  if (manifest.family !== 'text-encoder') return { ...manifest.limits };
+  const input_tokens = inputTokenLimit(manifest, longInputs);
+  return longInputs === 'windows' ? { input_tokens, window_tokens: windowTokens(manifest) } : { input_tokens };
 }

@@ -2,7 +2,7 @@
 // other work, those too long for almost any model when it is their turn. All give the number that the job's reply bills.
 
 import type { ModelFolder } from '../runtime/manifest.ts';
-import type { CountTask } from '../runtime/messages.ts';
+import type { CountTask, LongInputs } from '../runtime/messages.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { type SizedInput, splitEmbedInputs } from './embed-parts.ts';
@@ -37,10 +37,13 @@ interface CountPart {
 
 export class TokenCounting {
   private readonly dispatcher: Dispatcher;
+  private readonly longInputs: LongInputs;
   private readonly counters = new Map<string, TokenCounter>();
 
-  constructor(dispatcher: Dispatcher) {
+  /** @param longInputs what becomes of inputs that no caller has said it of */
+  constructor(dispatcher: Dispatcher, longInputs: LongInputs = 'refuse') {
     this.dispatcher = dispatcher;
+    this.longInputs = longInputs;
   }
 
   /** Reading a vocabulary takes tens of milliseconds of this thread: it is done before there is work. */
@@ -63,11 +66,13 @@ export class TokenCounting {
     return this.count([{ task, characters: countCharacters(job) }], caller, 'decision');
   }
 
-  async countEmbedding({ modelId, inputs }: EmbedJob, caller: Caller): Promise<number> {
+  async countEmbedding({ modelId, inputs, truncate = false }: EmbedJob, caller: Caller): Promise<number> {
+    const longInputs = truncate ? 'truncate' : this.longInputs;
     const limits = { costMs: PART_CHARACTERS * MS_PER_CHARACTER, paddedTokens: Infinity };
     const parts = splitEmbedInputs(inputs.map(toSized), limits).map(({ inputs: part, costMs }): CountPart => {
       const listed = part.map(({ place, input }) => ({ place, input }));
-      return { task: { kind: 'count-embedding', modelId, inputs: listed }, characters: costMs / MS_PER_CHARACTER };
+      const task: CountTask = { kind: 'count-embedding', modelId, inputs: listed, longInputs };
+      return { task, characters: costMs / MS_PER_CHARACTER };
     });
     return this.count(parts, caller, 'embedding');
   }

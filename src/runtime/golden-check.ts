@@ -67,8 +67,8 @@ export function checkEmbeddings(
       characters: input.length,
       questions: [],
       run: async () => {
-        const task = { inputs: [{ place: 0, input }], dimensions: undefined, encoding: 'float' } as const;
-        const reply = await model.embed(task);
+        const inputs = [{ place: 0, input }];
+        const reply = await model.embed({ inputs, longInputs: 'refuse', dimensions: undefined, encoding: 'float' });
         const [expected, vector] = [embeddings[precision], reply.embeddings[0]];
         const isPair = expected !== undefined && vector instanceof Float32Array;
         const fault = isPair ? findEmbeddingFault(expected, vector, precision) : `no ${precision} vector`;

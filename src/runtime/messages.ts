@@ -29,11 +29,32 @@ export interface DecideTask {
   readonly isPassing?: boolean;
 }
 
+/**
+ * What becomes of an input with more tokens than the model reads at once. `refuse`: an error. `truncate`: the first ones
+ * are read. `windows`: all of it is read, window by window, up to a limit of its own.
+ */
+export type LongInputs = 'refuse' | 'truncate' | 'windows';
+
+export interface EmbedItem {
+  /** Index in the caller's own list, for messages. */
+  readonly place: number;
+  readonly input: string | readonly number[];
+  /** Absent: all of it. */
+  readonly share?: InputShare;
+}
+
+/** Consecutive windows of a long input, about as many as in each other share of it. */
+export interface InputShare {
+  /** 0 to `count` − 1. */
+  readonly index: number;
+  readonly count: number;
+}
+
 export interface EmbedTask {
   readonly kind: 'embed';
   readonly modelId: string;
-  /** `place`: index in the caller's own list, for messages. */
-  readonly inputs: readonly { readonly place: number; readonly input: string | readonly number[] }[];
+  readonly inputs: readonly EmbedItem[];
+  readonly longInputs: LongInputs;
   readonly dimensions: number | undefined;
   readonly encoding: 'float' | 'base64';
 }
@@ -96,6 +117,7 @@ export interface CountEmbeddingTask {
   readonly kind: 'count-embedding';
   readonly modelId: string;
   readonly inputs: EmbedTask['inputs'];
+  readonly longInputs: LongInputs;
 }
 
 export type CountTask = CountDecisionTask | CountEmbeddingTask;
@@ -132,9 +154,20 @@ export interface AnswerReply extends Timed {
   readonly probabilities: readonly (readonly number[])[];
 }
 
+/** What a share of a long input comes to. */
+export interface EmbeddedWindows {
+  /** `[windows]`, each `[dimensions of the model]`. */
+  readonly vectors: readonly Float32Array[];
+  /** `[windows]`: content tokens. */
+  readonly tokens: readonly number[];
+}
+
 export interface EmbedReply extends Timed {
-  readonly embeddings: readonly (Float32Array | string)[];
+  /** `[inputs]`: Float32Array `[dimensions]` or base64, as asked; windows for a share. */
+  readonly embeddings: readonly (Float32Array | string | EmbeddedWindows)[];
   readonly inputTokens: number;
+  /** Places of inputs that were cut; absent: none. */
+  readonly truncated?: readonly number[];
 }
 
 export interface CountReply {

@@ -30,7 +30,7 @@ export async function openTokenCounter(
         return tokenizeDecision(task, { manifest, tokenizer }).inputTokens;
       }
       if (manifest.family === 'text-encoder' && task.kind === 'count-embedding') {
-        return tokenizeInputs(task.inputs, { manifest, tokenizer }).inputTokens;
+        return tokenizeInputs(task.inputs, { manifest, tokenizer, longInputs: task.longInputs }).inputTokens;
       }
       throw new Error(`${manifest.id} is no model for ${task.kind}`);
     },

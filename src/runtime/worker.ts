@@ -84,7 +84,7 @@ async function perform(task: Task, models: ReadonlyMap<string, LoadedModel>): Pr
     if (task.kind === 'answer') return family.answerShared(task);
   }
   if (family instanceof TextEncoder) {
-    if (task.kind === 'count-embedding') return { inputTokens: family.countTokens(task.inputs) };
+    if (task.kind === 'count-embedding') return { inputTokens: family.countTokens(task) };
     if (task.kind === 'embed') return family.embed(task);
   }
   throw new Error(`no model of this worker does ${task.kind} as ${task.modelId}`);

@@ -14,12 +14,16 @@ export interface EmbeddingRequest {
   readonly inputs: readonly EmbedInput[];
   readonly dimensions: number | undefined;
   readonly encoding: 'float' | 'base64';
+  /** Whether no more than the first tokens of a long input are read. */
+  readonly truncate: boolean;
 }
 
 export interface Embeddings {
   readonly model: ModelCard;
   /** `[inputs]`: Float32Array `[dimensions]`, or base64 of the same bytes, as asked. */
   readonly embeddings: readonly (Float32Array | string)[];
+  /** Places of inputs that were cut, ascending. */
+  readonly truncated: readonly number[];
   readonly usage: Usage;
   readonly timings: JobTimings;
   readonly source: ResultSource;
@@ -57,8 +61,8 @@ export class EmbedService {
       findRefusal: () => this.#engine.findRefusal(job, caller),
       countTokens: () => this.#engine.countEmbeddingTokens(job, caller),
       run: async () => {
-        const { embeddings, inputTokens, timings, source } = await this.#engine.embed(job, caller);
-        return { model, embeddings, usage: { inputTokens, outputTokens: 0 }, timings, source };
+        const { embeddings, inputTokens, truncated, timings, source } = await this.#engine.embed(job, caller);
+        return { model, embeddings, truncated, usage: { inputTokens, outputTokens: 0 }, timings, source };
       },
       writer,
     });

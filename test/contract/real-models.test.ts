@@ -211,6 +211,21 @@ describe('embeddings', () => {
     );
   });
 
+  it('take as many tokens as the list of models says, and say of what was cut', async () => {
+    const listed = (await openai.models.list()).data.find(({ id }) => id === model) as unknown;
+    const { limits } = listed as { limits: { input_tokens: number } };
+    const most = 'a '.repeat(limits.input_tokens);
+    expect((await openai.embeddings.create({ model, input: most })).usage.prompt_tokens).toBe(limits.input_tokens);
+    const more = { model, input: ['a', `${most}a`] };
+    await expect(openai.embeddings.create(more)).rejects.toThrow(
+      `input[1] has ${limits.input_tokens + 1} tokens; ${model} takes at most ${limits.input_tokens}. "truncate": true`,
+    );
+    const truncate = { truncate: true };
+    const cut = await openai.embeddings.create({ ...more, ...truncate });
+    expect(cut.data.map((item) => 'truncated' in item)).toEqual([false, true]);
+    expect(cut.usage.prompt_tokens).toBe(limits.input_tokens + 1);
+  });
+
   it('are cut and normalised again when fewer dimensions are asked for', async () => {
     const { data } = await openai.embeddings.create({ model, input: 'hello', dimensions: 16 });
     const vector = [...(data[0]?.embedding ?? [])];

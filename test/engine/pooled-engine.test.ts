@@ -6,7 +6,7 @@ import type { Question } from '../../src/domain/question.ts';
 import type { EngineEvent } from '../../src/engine/pooled-engine.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { Manifest, ModelFolder } from '../../src/runtime/manifest.ts';
-import type { AnswerTask, EmbedTask, EncodeTask } from '../../src/runtime/messages.ts';
+import type { AnswerTask, DecideTask, EmbedTask, EncodeTask, LongInputs } from '../../src/runtime/messages.ts';
 import { StartError } from '../../src/runtime/start-error.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool, settle } from './manual-pool.ts';
@@ -46,7 +46,7 @@ const ask = (instructions: string): Question => ({ type: 'noul', instructions, w
 const counted = { stateTokens: 3, keptTokens: 0 };
 const decideJob = { modelId: 'decider', state: 's', questions: [ask('i')] };
 
-function setUp({ workers = 1 } = {}) {
+function setUp({ workers = 1, longInputs = 'refuse' }: { workers?: number; longInputs?: LongInputs } = {}) {
   const [pool, clock, events] = [new ManualPool(workers), new ManualClock(), [] as EngineEvent[]];
   const engine = new PooledEngine({
     folders,
@@ -55,6 +55,7 @@ function setUp({ workers = 1 } = {}) {
     clock,
     threadsPerWorker: 1,
     stateCacheBytes: 0,
+    longInputs,
     queue: { maxJobs: 100, maxCostMs: 60_000, deadlineMs: 5000 },
     probe: { intervalMs: 1000, timeoutMs: 3000 },
     onEvent: (event) => events.push(event),
@@ -62,7 +63,7 @@ function setUp({ workers = 1 } = {}) {
   return { engine, pool, clock, events };
 }
 
-async function ready(options = {}) {
+async function ready(options: Parameters<typeof setUp>[0] = {}) {
   const parts = setUp(options);
   parts.pool.finishLoading({ device: 'cpu', models: [], warnings: ['a warning'] });
   await parts.engine.ready;
@@ -74,7 +75,7 @@ describe('engine', () => {
     const { engine } = setUp();
     expect(engine.models.map(({ id, type, limits }) => [id, type, limits])).toEqual([
       ['decider', 'decision', { state_tokens: 8192, question_tokens: 32_768 }],
-      ['embedder', 'embedding', { input_tokens: 256 }],
+      ['embedder', 'embedding', { input_tokens: 254 }],
     ]);
     expect(engine.status()).toMatchObject({ state: 'loading', workers: 1, threadsPerWorker: 1 });
     await expect(engine.decide(decideJob, caller)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
@@ -156,6 +157,49 @@ describe('engine', () => {
     expect(parts).toBeGreaterThan(5);
     expect(embeddings).toEqual(inputs.map((_, place) => `vector ${place}`));
     expect(inputTokens).toBe(50);
+  });
+
+  it('reads a long input in shares, so that other work comes between, and joins their windows in order', async () => {
+    const { engine, pool } = await ready({ longInputs: 'windows' });
+    const inputs = ['short', 'word '.repeat(3000)];
+    const job = { modelId: 'embedder', inputs, dimensions: undefined, encoding: 'float' } as const;
+    const result = engine.embed(job, caller);
+    const decision = engine.decide(decideJob, { ...caller, keyId: 'other' });
+    const kinds: string[] = [];
+    let shares = 0;
+    while (pool.started.length > 0) {
+      const task = pool.started[0]?.task as EmbedTask | DecideTask;
+      kinds.push(task.kind);
+      if (task.kind === 'decide') {
+        await pool.finish({
+          probabilities: [[0.5, 0.5]],
+          inputTokens: 3,
+          ...counted,
+          isKept: false,
+          tokenizeMs: 0,
+          inferMs: 1,
+        });
+        continue;
+      }
+      // The vector of a window says which share it is of: the first has one axis, all others the other.
+      const embeddings = task.inputs.map(({ share }) => {
+        if (share === undefined) return Float32Array.of(1, 0, 0, 0);
+        shares = share.count;
+        return {
+          vectors: [Float32Array.of(share.index === 0 ? 1 : 0, share.index === 0 ? 0 : 1, 0, 0)],
+          tokens: [100],
+        };
+      });
+      await pool.finish({ embeddings, inputTokens: 100 * task.inputs.length, tokenizeMs: 0, inferMs: 1 });
+    }
+    await decision;
+    expect(shares).toBeGreaterThan(5);
+    expect(kinds.indexOf('decide')).toBeLessThan(kinds.length - shares / 2);
+    const { embeddings, inputTokens } = await result;
+    const norm = Math.hypot(1, shares - 1);
+    expect(embeddings[0]).toEqual(Float32Array.of(1, 0, 0, 0));
+    expect(embeddings[1]).toEqual(Float32Array.of(1 / norm, (shares - 1) / norm, 0, 0));
+    expect(inputTokens).toBe(100 * (shares + 1));
   });
 
   it('refuses more dimensions than the model has', async () => {

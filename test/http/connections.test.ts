@@ -75,6 +75,7 @@ describe('slow clients', () => {
     server.engine.embed = async ({ inputs }) => ({
       embeddings: inputs.map(() => vector),
       inputTokens: inputs.length,
+      truncated: [],
       timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
       source: { answer: 'run', keptTokens: 0 },
     });

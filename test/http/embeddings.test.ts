@@ -54,9 +54,30 @@ describe('answers', () => {
   it.each([
     ['null options', { encoding_format: null, dimensions: null }],
     ['a user', { user: 'someone' }],
-    ['unknown fields', { truncate: true }],
+    ['unknown fields', { input_type: 'query' }],
   ])('takes %s', async (_what, more) => {
     expect((await server.post(PATH, of('a', more))).status).toBe(200);
+  });
+
+  it.each([
+    ['no', undefined, false],
+    ['null', null, false],
+    ['false', false, false],
+    ['true', true, true],
+  ])('hands on %s as the wish to have long inputs cut', async (_what, truncate, expected) => {
+    const { engine } = server;
+    const { embed } = engine;
+    const asked: unknown[] = [];
+    engine.embed = async (job, caller) => {
+      asked.push(job.truncate);
+      return { ...(await embed(job, caller)), truncated: job.truncate ? [1] : [] };
+    };
+    const { status, json } = await server.post(PATH, of(['a', 'b', 'c'], { truncate }));
+    engine.embed = embed;
+    expect([status, asked]).toEqual([200, [expected]]);
+    expect(json.data.map((item: object) => 'truncated' in item)).toEqual([false, expected, false]);
+    if (expected) expect(json.data[1].truncated).toBe(true);
+    expect(embeddingReplySchema.safeParse(json).error).toBeUndefined();
   });
 
   it('hands on the wanted dimensions', async () => {
@@ -163,6 +184,7 @@ describe('refusals', () => {
     ['no dimensions', of('a', { dimensions: 0 }), 'dimensions', /at least 1/],
     ['half a dimension', of('a', { dimensions: 1.5 }), 'dimensions', /whole number/],
     ['dimensions as text', of('a', { dimensions: '4' }), 'dimensions', /whole number/],
+    ['truncation that is not yes or no', of('a', { truncate: 'END' }), 'truncate', /must be true or false/],
     ['an array', [], null, /must be a JSON object/],
     ['no JSON', '{"input":', null, /^The body is not valid JSON: expected a value at character 9\.$/],
     ['deep nesting', `{"input":${'['.repeat(1_000_000)}`, null, /more than 64 levels/],

@@ -28,7 +28,7 @@ export const MINI: ModelCard = {
   releaseDate: '2026-11-20',
   price: { inputMicroUsd: 0, cachedInputMicroUsd: 0, outputMicroUsd: 0 },
   digest: `sha256:${'b'.repeat(64)}`,
-  limits: { input_tokens: 256 },
+  limits: { input_tokens: 254 },
 };
 
 export interface FakeEngine extends Engine {
@@ -52,6 +52,7 @@ export function createFakeEngine(): FakeEngine {
     embed: async (job) => ({
       embeddings: job.inputs.map((input) => vectorOf(input, job)),
       inputTokens: tokensOfInputs(job),
+      truncated: [],
       timings: TIMINGS,
       source: RUN,
     }),

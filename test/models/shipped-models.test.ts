@@ -199,7 +199,7 @@ describe('text-embed-mini', () => {
     expect((await embed(['a '.repeat(254)])).inputTokens).toBe(254);
     await expect(embed(['ok', 'a '.repeat(255)])).rejects.toMatchObject({
       code: 'context_length_exceeded',
-      message: 'input[1] has 255 tokens; text-embed-mini takes at most 254.',
+      message: 'input[1] has 255 tokens; text-embed-mini takes at most 254. "truncate": true has the first 254 read.',
       param: 'input[1]',
     });
   });

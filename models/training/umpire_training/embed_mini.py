@@ -34,7 +34,7 @@ MANIFEST = {
     "id": "text-embed-mini",
     "type": "embedding",
     "family": "text-encoder",
-    "description": "Sentence embeddings for search, clustering and similarity: English, 384 dimensions, up to 256 tokens.",
+    "description": "Sentence embeddings for search, clustering and similarity: English, 384 dimensions.",
     "release_date": "2026-11-21",
     "owned_by": "sentence-transformers",
     "licence": "Apache-2.0",

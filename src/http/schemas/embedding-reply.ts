@@ -11,6 +11,10 @@ const embedding = z
     embedding: z
       .union([z.array(z.number()), z.string()])
       .describe('Numbers, or base64 of little-endian float32, as `encoding_format` asked.'),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe('There where `truncate` was asked for and the input was cut: its end was not read, nor billed.'),
   })
   .meta({ id: 'Embedding', description: 'The vector of one input.' });
 
@@ -34,11 +38,14 @@ export const embeddingReplySchema = z
 const PIECE_CHARACTERS = 65_536;
 
 /** @returns the text of the reply; as bytes where it is long, for to join and to send them costs next to nothing */
-export async function writeEmbeddings({ model, embeddings, usage }: Embeddings): Promise<string | Buffer> {
+export async function writeEmbeddings(written: Embeddings): Promise<string | Buffer> {
+  const { model, embeddings, usage } = written;
+  const truncated = new Set(written.truncated);
   const pieces: Buffer[] = [];
   let piece = '{"object":"list","data":[';
   for (const [index, embedding] of embeddings.entries()) {
-    piece += `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":${writeVector(embedding)}}`;
+    const cut = truncated.has(index) ? ',"truncated":true' : '';
+    piece += `${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":${writeVector(embedding)}${cut}}`;
     if (piece.length < PIECE_CHARACTERS) continue;
     pieces.push(Buffer.from(piece));
     piece = '';

@@ -116,6 +116,12 @@ const otherFields = {
     .min(1, "The field 'dimensions' must be at least 1.")
     .nullish()
     .describe("Fewer than the model's own are cut off the end and normalised again."),
+  truncate: z
+    .boolean("The field 'truncate' must be true or false.")
+    .nullish()
+    .describe(
+      'Whether no more of a text is read than the model reads at once; the reply says of which. Default: `false`.',
+    ),
   user: z.unknown().optional().describe('Accepted and ignored.'),
 };
 
@@ -134,5 +140,6 @@ export function toEmbeddingRequest(body: z.output<ReturnType<typeof buildEmbeddi
     inputs: body.input,
     dimensions: body.dimensions ?? undefined,
     encoding: body.encoding_format ?? 'float',
+    truncate: body.truncate ?? false,
   };
 }

@@ -25,7 +25,7 @@ export const modelSchema = z
     release_date: releaseDate,
     price: modelPrice,
     digest: z.string().nullable().describe('Of the weights of a local model. Thresholds belong to one digest.'),
-    limits: z.record(z.string(), z.int().min(0)).describe('In tokens.'),
+    limits: z.record(z.string(), z.int().min(0)).describe('What a caller may send, in tokens of its own text.'),
   })
   .meta({ id: 'Model', description: 'One model: what it is, what it costs, what it takes.' });
 

@@ -1,11 +1,15 @@
-// Family `text-encoder`: one vector per text, mean-pooled and normalised by the graph. One text per run, so that a
-// vector never depends on its neighbours (dynamic quantization scales by the whole run).
+// Family `text-encoder`: one vector per text, mean-pooled and normalised by the graph. One text, or one window of it, per
+// run, so that a vector never depends on its neighbours (dynamic quantization scales by the whole run).
 
 import type { TextEncoderManifest } from '../manifest.ts';
-import type { EmbedReply, EmbedTask } from '../messages.ts';
+import type { EmbeddedWindows, EmbedReply, EmbedTask } from '../messages.ts';
 import { floatValues, type GraphSession, int64Tensor } from '../session.ts';
 import type { Tokenizer } from '../tokenizer.ts';
 import { tokenizeInputs } from './embedding-tokens.ts';
+import { finishVector, meanOfWindows } from './embedding-vector.ts';
+
+/** A text that cannot be long is read as fast as it is compared. */
+const LONG_CHARACTERS = 4096;
 
 export interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
@@ -15,33 +19,55 @@ export interface TextEncoderParts {
 
 export class TextEncoder {
   private readonly parts: TextEncoderParts;
+  private last: { readonly text: string; readonly limit: number | undefined; readonly ids: Int32Array } | undefined;
 
   constructor(parts: TextEncoderParts) {
     this.parts = parts;
   }
 
   /** What `embed` would bill. @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
-  countTokens(inputs: EmbedTask['inputs']): number {
-    return tokenizeInputs(inputs, this.parts).inputTokens;
+  countTokens({ inputs, longInputs }: Pick<EmbedTask, 'inputs' | 'longInputs'>): number {
+    return tokenizeInputs(inputs, { ...this.parts, longInputs }).inputTokens;
   }
 
   /** @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
   async embed(task: Omit<EmbedTask, 'kind' | 'modelId'>): Promise<EmbedReply> {
     const startedMs = performance.now();
     // All are checked before the first is run: a call that must fail costs no inference.
-    const { rows, inputTokens } = tokenizeInputs(task.inputs, this.parts);
+    const { rows, inputTokens } = tokenizeInputs(task.inputs, {
+      ...this.parts,
+      longInputs: task.longInputs,
+      encode: (text, limit) => this.encode(text, limit),
+    });
     const tokenizedMs = performance.now();
-    const embeddings: (Float32Array | string)[] = [];
-    for (const ids of rows) {
-      const vector = resize(await this.run(ids), task.dimensions);
-      embeddings.push(task.encoding === 'base64' ? toBase64(vector) : vector);
+    const embeddings: EmbedReply['embeddings'][number][] = [];
+    for (const [at, { windows }] of rows.entries()) {
+      const read = await this.read(windows);
+      embeddings.push(task.inputs[at]?.share === undefined ? finishVector(meanOfWindows(read), task) : read);
     }
     return {
       embeddings,
       inputTokens,
+      truncated: rows.filter(({ isTruncated }) => isTruncated).map(({ place }) => place),
       tokenizeMs: tokenizedMs - startedMs,
       inferMs: performance.now() - tokenizedMs,
     };
+  }
+
+  /** One window after the other: none depends on its neighbours. */
+  private async read(windows: readonly Int32Array[]): Promise<EmbeddedWindows> {
+    const vectors: Float32Array[] = [];
+    for (const ids of windows) vectors.push(await this.run(ids));
+    return { vectors, tokens: windows.map(({ length }) => length) };
+  }
+
+  /** Shares of a long text mostly come one after the other: it is tokenised for the first of them. */
+  private encode(text: string, limit: number | undefined): Int32Array {
+    if (text.length < LONG_CHARACTERS) return this.parts.tokenizer.encode(text, limit);
+    if (this.last?.text !== text || this.last.limit !== limit) {
+      this.last = { text, limit, ids: this.parts.tokenizer.encode(text, limit) };
+    }
+    return this.last.ids;
   }
 
   /** @returns `[dimensions]` of the model */
@@ -59,17 +85,4 @@ export class TextEncoder {
     });
     return floatValues(outputs['embeddings']);
   }
-}
-
-/** The first `dimensions` numbers, normalised again. */
-function resize(vector: Float32Array, dimensions: number | undefined): Float32Array {
-  if (dimensions === undefined || dimensions >= vector.length) return vector;
-  const head = vector.slice(0, dimensions);
-  const norm = Math.sqrt(head.reduce((sum, value) => sum + value * value, 0));
-  return norm === 0 ? head : head.map((value) => value / norm);
-}
-
-/** Little-endian float32, as the chat format's clients expect; the runtime library has no build for a big-endian CPU. */
-function toBase64(vector: Float32Array): string {
-  return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64');
 }
