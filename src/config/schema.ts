@@ -31,7 +31,7 @@ const engine = z.strictObject({
     .default(1024)
     .register(note, { help: 'Calls that may wait; further ones are refused as `overloaded`.' }),
   queueMaxCostMs: milliseconds().default(60_000).register(note, {
-    help: 'Estimated work, over all workers, that may wait; beyond it calls are refused as `overloaded`.',
+    help: 'Estimated work, over all workers, that may wait. A key may fill half of what others leave of it, a call counts for a quarter at most; beyond that further calls of the key are refused as `overloaded`. The first call of a key always has room.',
     unit: 'ms',
   }),
   queueDeadlineMs: milliseconds().default(8000).register(note, {

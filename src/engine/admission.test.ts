@@ -3,9 +3,10 @@ import { expectedDrainMs, expectedWaitMs, findRefusal, type Newcomer, type Queue
 
 const idle: QueueLoad = {
   jobs: 0,
-  costMs: 0,
   keyJobs: 0,
-  keyCostMs: 0,
+  keyCostsMs: [],
+  otherCostsMs: [],
+  otherKeys: 0,
   ahead: { ownMs: [], othersMs: 0 },
   workerBusyMs: [0, 0],
   overtaking: 0,
@@ -47,29 +48,57 @@ describe('admission', () => {
     expect(findRefusal(idle, costing(60_000), limits)).toBeUndefined();
   });
 
-  it('refuses what cannot begin in time and says when the queue will be worked off', () => {
-    const load = { ...idle, jobs: 3, costMs: 900, ahead: { ownMs: [], othersMs: 900 }, workerBusyMs: [200, 100] };
-    expect(findRefusal(load, costing(10), limits)).toEqual({ reason: 'wait', retryAfterMs: 600 });
+  it('refuses what cannot begin in time and says when it could', () => {
+    const load = { ...idle, jobs: 3, ahead: { ownMs: [], othersMs: 900 }, workerBusyMs: [200, 100] };
+    expect(findRefusal(load, costing(10), limits)).toEqual({ reason: 'wait', retryAfterMs: 550 });
   });
 
   it('does not refuse on an estimate alone while hardly anything waits', () => {
-    const load = { ...idle, jobs: 1, costMs: 9000, workerBusyMs: [9000, 9000] };
+    const load = { ...idle, jobs: 1, otherCostsMs: [9000], otherKeys: 1, workerBusyMs: [9000, 9000] };
     expect(findRefusal(load, costing(10), { ...limits, maxCostMs: 60_000 })).toBeUndefined();
   });
 
   it('refuses when too many calls wait', () => {
-    expect(reasonFor({ jobs: 10, costMs: 10 }, costing(1))).toBe('jobs');
+    expect(reasonFor({ jobs: 10 }, costing(1))).toBe('jobs');
   });
 
-  it('refuses when too much work waits, but never the only call', () => {
-    expect(reasonFor({ jobs: 1, costMs: 800 }, costing(300))).toBe('cost');
+  it('refuses when too much work of a key waits, but never its first call', () => {
+    expect(reasonFor({ jobs: 3, keyCostsMs: [200, 200] }, costing(90))).toBeUndefined();
+    expect(reasonFor({ jobs: 3, keyCostsMs: [200, 200] }, costing(110))).toBe('cost');
     expect(reasonFor({}, costing(1300))).toBeUndefined();
+    expect(reasonFor({ jobs: 1, otherCostsMs: [800], otherKeys: 1 }, costing(300))).toBeUndefined();
+  });
+
+  it('counts one call for a quarter of the queue at most, whatever it costs', () => {
+    expect(reasonFor({ keyCostsMs: [90_000] }, costing(240))).toBeUndefined();
+    expect(reasonFor({ keyCostsMs: [90_000] }, costing(90_000))).toBeUndefined();
+    expect(reasonFor({ keyCostsMs: [90_000, 90_000] }, costing(1))).toBe('cost');
+  });
+
+  it('leaves each key a part, however much others have waiting', () => {
+    const others = (keys: number) => ({ otherCostsMs: Array.from({ length: keys }, () => 90_000), otherKeys: keys });
+    expect(reasonFor({ ...others(1), keyCostsMs: [200, 100] }, costing(70))).toBeUndefined();
+    expect(reasonFor({ ...others(1), keyCostsMs: [200, 100] }, costing(80))).toBe('cost');
+    expect(reasonFor({ ...others(8), keyCostsMs: [50] }, costing(49))).toBeUndefined();
+    expect(reasonFor({ ...others(8), keyCostsMs: [50] }, costing(51))).toBe('cost');
+    expect(reasonFor(others(100), costing(90_000))).toBeUndefined();
+  });
+
+  it('says when its own key will have made room, the shortest of its calls first', () => {
+    const retryAfterMs = (keyCostsMs: number[], costMs: number) =>
+      findRefusal({ ...idle, jobs: 3, keyCostsMs }, costing(costMs), limits)?.retryAfterMs;
+    expect(retryAfterMs([200, 200, 200], 300)).toBe(175);
+    // Both have a worker, and neither counts for less before it is nearly done.
+    expect(retryAfterMs([9000, 9000], 1)).toBeGreaterThan(8750);
+    expect(retryAfterMs([9000, 9000], 1)).toBeLessThan(8770);
+    expect(retryAfterMs([250, 9000], 200)).toBeGreaterThanOrEqual(200);
+    expect(retryAfterMs([250, 9000], 200)).toBeLessThan(211);
   });
 
   it('keeps half of the queue for other keys', () => {
-    const load = { jobs: 5, costMs: 100, keyJobs: 5, keyCostMs: 100 };
+    const load = { jobs: 5, keyJobs: 5, keyCostsMs: [20, 20, 20, 20, 20] };
     expect(reasonFor(load, costing(1))).toBe('jobs');
-    expect(reasonFor({ ...load, keyJobs: 0, keyCostMs: 0 }, costing(1))).toBeUndefined();
+    expect(reasonFor({ ...load, keyJobs: 0, keyCostsMs: [] }, costing(1))).toBeUndefined();
   });
 
   it('refuses at once what would come after its own deadline, even on an idle engine', () => {
@@ -83,7 +112,7 @@ describe('admission', () => {
   });
 
   it('never says to come back at once', () => {
-    expect(findRefusal({ ...idle, jobs: 10, costMs: 1 }, costing(1), limits)?.retryAfterMs).toBe(100);
+    expect(findRefusal({ ...idle, jobs: 10 }, costing(1), limits)?.retryAfterMs).toBe(100);
   });
 
   it('counts on the measured rate for the time until all is done', () => {

@@ -6,10 +6,13 @@ import type { WorkAhead } from './queue.ts';
 export interface QueueLoad {
   /** Of all keys. */
   readonly jobs: number;
-  readonly costMs: number;
   /** Of the caller's own key. */
   readonly keyJobs: number;
-  readonly keyCostMs: number;
+  /** Remaining worker time of each call that waits. */
+  readonly keyCostsMs: readonly number[];
+  /** The same of all other keys, and how many these are. */
+  readonly otherCostsMs: readonly number[];
+  readonly otherKeys: number;
   /** Estimated worker time that goes before the new call. */
   readonly ahead: WorkAhead;
   /** Expected time until each worker is free, 0 for a free one; `[workers]`. */
@@ -43,13 +46,19 @@ export type RefusalReason = 'jobs' | 'cost' | 'wait' | 'late';
 
 export interface Refusal {
   readonly reason: RefusalReason;
-  /** When what is queued now will have been worked off: queued cost ÷ drain rate. */
+  /** When work on it could begin, and there is room for it in its key's part of the queue. */
   readonly retryAfterMs: number;
 }
 
 const LEAST_RETRY_MS = 100;
-/** One key may fill this part of the queue, so that there is always room for another's first call. */
+const ROOM_PRECISION_MS = 10;
+/** One key may fill this part of what others leave of the queue, so that there is always room for another's first call. */
 const LARGEST_SHARE_OF_ONE_KEY = 0.5;
+/**
+ * One call counts for this part of the queue at most. It runs in slices between which others go, so what it costs beyond
+ * that holds up nobody; counted whole, one call would close the queue to all.
+ */
+const LARGEST_SHARE_OF_ONE_CALL = 0.25;
 /**
  * What an expected time must leave of a deadline. Estimates of single calls are off by about a fifth, but what
  * waits is a sum of several, whose errors partly cancel, and other threads take their part of the cores: with a tenth,
@@ -63,10 +72,7 @@ export function expectedWaitMs({ ahead, workerBusyMs, overtaking, overtakenForMs
   // Work of others goes to whoever is free; a call of one's own holds one worker as long as others wait.
   const othersMs = ahead.othersMs / workerBusyMs.length;
   const freeMs = workerBusyMs.map((busyMs) => busyMs + othersMs);
-  for (const costMs of ahead.ownMs) {
-    const soonest = freeMs.indexOf(Math.min(...freeMs));
-    freeMs[soonest] = (freeMs[soonest] ?? 0) + costMs;
-  }
+  for (const costMs of ahead.ownMs) takeSoonest(freeMs, costMs);
   const waitMs = Math.min(...freeMs) / drainRate;
   return Math.min(waitMs / (1 - overtaking), waitMs + overtaking * overtakenForMs);
 }
@@ -76,7 +82,7 @@ export function expectedDrainMs({
   costMs,
   workerBusyMs,
   drainRate,
-}: Pick<QueueLoad, 'costMs' | 'workerBusyMs' | 'drainRate'>): number {
+}: Pick<QueueLoad, 'workerBusyMs' | 'drainRate'> & { readonly costMs: number }): number {
   return (costMs + sum(workerBusyMs)) / workerBusyMs.length / drainRate;
 }
 
@@ -87,13 +93,14 @@ export function expectedDrainMs({
 export function findRefusal(load: QueueLoad, newcomer: Newcomer, limits: AdmissionLimits): Refusal | undefined {
   const reason = findReason(load, newcomer, limits);
   if (reason === undefined) return undefined;
-  return { reason, retryAfterMs: Math.max(LEAST_RETRY_MS, Math.ceil(expectedDrainMs(load))) };
+  const roomMs = expectedRoomMs(load, newcomer, limits);
+  return { reason, retryAfterMs: Math.max(LEAST_RETRY_MS, Math.ceil(Math.max(expectedWaitMs(load), roomMs))) };
 }
 
 function findReason(load: QueueLoad, newcomer: Newcomer, limits: AdmissionLimits): RefusalReason | undefined {
   const { costMs, durationMs, deadlineMs } = newcomer;
-  if (isFull({ all: load.jobs, key: load.keyJobs, more: 1, limit: limits.maxJobs })) return 'jobs';
-  if (isFull({ all: load.costMs, key: load.keyCostMs, more: costMs, limit: limits.maxCostMs })) return 'cost';
+  if (hasTooManyJobs(load, limits)) return 'jobs';
+  if (excessMs(load, costMs, limits) > 0) return 'cost';
   const waitMs = expectedWaitMs(load);
   // An estimate may be wrong: a queue shorter than the workers are many is not refused on its word alone.
   const isShort = load.jobs < load.workerBusyMs.length;
@@ -103,10 +110,49 @@ function findReason(load: QueueLoad, newcomer: Newcomer, limits: AdmissionLimits
   return answerMs * (1 + MARGIN) + MARGIN_MS > deadlineMs ? 'late' : undefined;
 }
 
-/** A key with nothing waiting is only refused when the whole queue is full: one call may be larger than any share. */
-function isFull({ all, key, more, limit }: { all: number; key: number; more: number; limit: number }): boolean {
-  const keyIsFull = key > 0 && key + more > limit * LARGEST_SHARE_OF_ONE_KEY;
-  return keyIsFull || (all > 0 && all + more > limit);
+function hasTooManyJobs({ jobs, keyJobs }: QueueLoad, { maxJobs }: AdmissionLimits): boolean {
+  return (keyJobs > 0 && keyJobs + 1 > maxJobs * LARGEST_SHARE_OF_ONE_KEY) || (jobs > 0 && jobs + 1 > maxJobs);
+}
+
+/**
+ * By how much a call would pass its key's part of the queue: a share of what others leave, and where those have filled it,
+ * an equal part for each. The first call of a key always has room: whether it can begin in time is asked apart.
+ */
+function excessMs(load: QueueLoad, costMs: number, { maxCostMs }: AdmissionLimits): number {
+  const { keyCostsMs, otherCostsMs, otherKeys } = load;
+  if (keyCostsMs.length === 0) return 0;
+  const largestMs = maxCostMs * LARGEST_SHARE_OF_ONE_CALL;
+  const count = (costsMs: readonly number[]): number => sum(costsMs.map((ms) => Math.min(ms, largestMs)));
+  const leftMs = (maxCostMs - count(otherCostsMs)) * LARGEST_SHARE_OF_ONE_KEY;
+  return count([...keyCostsMs, costMs]) - Math.max(leftMs, maxCostMs / (otherKeys + 2));
+}
+
+/** Until the calls of its own key, the shortest first and one worker for each, have made room for it. */
+function expectedRoomMs(load: QueueLoad, { costMs }: Newcomer, limits: AdmissionLimits): number {
+  const missingMs = excessMs(load, costMs, limits);
+  if (missingMs <= 0) return 0;
+  const largestMs = limits.maxCostMs * LARGEST_SHARE_OF_ONE_CALL;
+  const freeMs = load.workerBusyMs.map(() => 0);
+  const calls = load.keyCostsMs
+    .toSorted((a, b) => a - b)
+    .map((ownMs) => ({ endMs: takeSoonest(freeMs, ownMs), countedMs: Math.min(ownMs, largestMs) }));
+  const roomAt = (atMs: number): number =>
+    sum(calls.map(({ endMs, countedMs }) => Math.min(countedMs, Math.max(0, atMs - endMs + countedMs))));
+  let [tooSoonMs, roomMs] = [0, Math.max(...freeMs)];
+  while (roomMs - tooSoonMs > ROOM_PRECISION_MS) {
+    const middleMs = (tooSoonMs + roomMs) / 2;
+    if (roomAt(middleMs) < missingMs) tooSoonMs = middleMs;
+    else roomMs = middleMs;
+  }
+  return roomMs / load.drainRate;
+}
+
+/** @returns when the call ends that goes to the worker which is free first */
+function takeSoonest(freeMs: number[], costMs: number): number {
+  const soonest = freeMs.indexOf(Math.min(...freeMs));
+  const endMs = (freeMs[soonest] ?? 0) + costMs;
+  freeMs[soonest] = endMs;
+  return endMs;
 }
 
 function sum(values: readonly number[]): number {

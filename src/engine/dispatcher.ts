@@ -7,6 +7,7 @@ import type { InferencePool } from '../runtime/worker-pool.ts';
 import {
   type AdmissionLimits,
   expectedDrainMs,
+  expectedWaitMs,
   findRefusal,
   type Newcomer,
   type QueueLoad,
@@ -154,7 +155,7 @@ export class Dispatcher {
       later: later as LaterParts | undefined,
       gate,
     });
-    this.watch(call, signal);
+    this.watch(call, candidate, signal);
     this.queue.push(call, costs);
     this.pump();
     return call.finished as Promise<SubmitResult<T, L>>;
@@ -194,7 +195,7 @@ export class Dispatcher {
   }
 
   /** Drops the call if its caller leaves, or refuses it if it waits too long, before its work begins. */
-  private watch(call: Call, signal: AbortSignal): void {
+  private watch(call: Call, candidate: Candidate, signal: AbortSignal): void {
     const giveUp = (reason: () => unknown) => {
       stop();
       if (this.queue.remove(call)) call.fail(reason());
@@ -204,7 +205,7 @@ export class Dispatcher {
     const cancelDeadline = this.clock.after(this.limits.deadlineMs, () =>
       giveUp(() => {
         this.refusalCounts.wait += 1;
-        return overloaded(this.expectedDrainMs);
+        return overloaded(expectedWaitMs(this.loadFor(candidate)));
       }),
     );
     const stop = () => {
@@ -293,11 +294,13 @@ export class Dispatcher {
     const { queue } = this;
     const nowMs = this.clock.nowMs();
     const latestStartMs = this.latestStartMs({ costMs, ...candidate });
+    const { ownMs, othersMs, otherKeys } = queue.waitingCosts(keyId);
     return {
       jobs: queue.jobCount(),
-      costMs: queue.waitingCostMs(),
       keyJobs: queue.jobCount(keyId),
-      keyCostMs: queue.waitingCostMs(keyId),
+      keyCostsMs: ownMs,
+      otherCostsMs: othersMs,
+      otherKeys,
       ahead: queue.workAhead({ keyId, queueClass, submittedMs: nowMs, latestStartMs }, costMs, nowMs),
       workerBusyMs: this.running.busyMs(nowMs),
       overtaking: this.overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),

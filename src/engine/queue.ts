@@ -35,6 +35,14 @@ export interface WorkAhead {
   readonly othersMs: number;
 }
 
+/** Remaining worker time of calls that wait. */
+export interface WaitingCosts {
+  readonly ownMs: readonly number[];
+  readonly othersMs: readonly number[];
+  /** That have any. */
+  readonly otherKeys: number;
+}
+
 interface Waiting<Entry> {
   readonly entry: Entry;
   partsMs: readonly number[];
@@ -82,12 +90,23 @@ export class FairQueue<Entry extends QueueEntry> {
     return jobs;
   }
 
-  /** Estimated worker time of all waiting parts; of one key, or of all. */
-  waitingCostMs(keyId?: string): number {
-    const entries = keyId === undefined ? this.byEntry.values() : (this.lanes.get(keyId)?.waiting ?? []);
+  /** Estimated worker time of all waiting parts. */
+  waitingCostMs(): number {
     let totalMs = 0;
-    for (const { remainingMs } of entries) totalMs += remainingMs;
+    for (const { remainingMs } of this.byEntry.values()) totalMs += remainingMs;
     return totalMs;
+  }
+
+  /** The same of each call, apart for a key and all others. */
+  waitingCosts(keyId: string): WaitingCosts {
+    const ownMs: number[] = [];
+    const othersMs: number[] = [];
+    let otherKeys = 0;
+    for (const [laneId, { waiting }] of this.lanes) {
+      if (laneId !== keyId && waiting.length > 0) otherKeys += 1;
+      for (const { remainingMs } of waiting) (laneId === keyId ? ownMs : othersMs).push(remainingMs);
+    }
+    return { ownMs, othersMs, otherKeys };
   }
 
   push(entry: Entry, { partsMs, laterMs }: EntryCosts): void {

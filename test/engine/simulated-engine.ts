@@ -161,11 +161,11 @@ export function engineOver({
 
 export async function simulate(
   random: RandomSource,
-  { workers = 2, queueDeadlineMs = 8000 } = {},
+  { workers = 2, queueDeadlineMs = 8000, stateCacheBytes = 0 } = {},
 ): Promise<Simulation> {
   const clock = new ManualClock();
   const pool = new SimulatedPool(workers, clock, random);
-  const engine = engineOver({ pool, clock, queueDeadlineMs });
+  const engine = engineOver({ pool, clock, queueDeadlineMs, stateCacheBytes });
   await engine.ready;
   const runUntil = async (untilMs: number): Promise<void> => {
     for (;;) {
