@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
-import { expectedTokens } from './chat-estimate.ts';
+import { estimateInputTokens, expectedTokens } from './chat-estimate.ts';
 import type {
   CallWatcher,
   ChatChunk,
@@ -52,6 +52,8 @@ export class HttpChatUpstream implements ChatUpstream {
   readonly #connections: UpstreamConnections;
   readonly #path: string;
   readonly #running = new Set<Call>();
+  /** Of requests that were asked about: long prompts are measured once. */
+  readonly #inputEstimates = new WeakMap<ChatRequest, number>();
 
   /** @throws TypeError when the base URL is none */
   constructor(options: ChatUpstreamOptions) {
@@ -69,18 +71,20 @@ export class HttpChatUpstream implements ChatUpstream {
 
   expect(request: ChatRequest): BilledTokens {
     refuseDuplicates(request.bodyText);
-    return expectedTokens(request.body, this.#options);
+    const expected = expectedTokens(request.body, this.#options);
+    this.#inputEstimates.set(request, expected.inputTokens);
+    return expected;
   }
 
   async complete(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatCompletion> {
     const body = upstreamBody(request, this.#options);
+    const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, this.#options.timeouts.totalMs);
     try {
       const reply = await this.#post(body, 'application/json', call);
       watcher.onBytes();
       const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
       if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
-      const translator = new ReplyTranslator(request, this.#options);
       const bodyText = translator.translateCompletion(text);
       return { bodyText, ...translator.tokens() };
     } catch (error) {
@@ -93,13 +97,13 @@ export class HttpChatUpstream implements ChatUpstream {
   async stream(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatStream> {
     const { streamTotalMs, firstByteMs } = this.#options.timeouts;
     const body = upstreamBody(request, this.#options);
+    const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, streamTotalMs);
     try {
       call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
       const reply = await this.#post(body, 'text/event-stream', call);
       reply.body.once('close', () => call.end());
       if (isJson(reply)) throw await notStreamed(reply);
-      const translator = new ReplyTranslator(request, this.#options);
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
     } catch (error) {
       call.end();
@@ -109,6 +113,11 @@ export class HttpChatUpstream implements ChatUpstream {
 
   close(): Promise<void> {
     return this.#connections.close();
+  }
+
+  #translatorOf(request: ChatRequest): ReplyTranslator {
+    const inputEstimate = this.#inputEstimates.get(request) ?? estimateInputTokens(request.body);
+    return new ReplyTranslator(request, { ...this.#options, inputEstimate });
   }
 
   #begin(clientSignal: AbortSignal, watcher: CallWatcher, totalMs: number): Call {

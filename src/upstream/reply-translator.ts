@@ -1,5 +1,5 @@
-// From an upstream's reply to ours: the model id put back, usage normalised, hidden or asked for late. Everything else
-// stays to the letter. Pure; one translator per request.
+// From an upstream's reply to ours: the model id put back, usage normalised, hidden, asked for late, or estimated where the
+// upstream tells none. Everything else stays to the letter. Pure; one translator per request.
 
 import { AppError } from '../domain/errors.ts';
 import { measureMessage } from './chat-estimate.ts';
@@ -11,18 +11,26 @@ import { reportedError } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 import { type ReportedUsage, readUsage } from './upstream-usage.ts';
 
+/** A member beside `usage` whose counts are ours: the same that are billed. */
+const ESTIMATED = { name: 'x-umpire-usage', json: '"estimated"' } as const;
+
+export interface TranslatorOptions extends Pick<ChatUpstreamOptions, 'reasoning'> {
+  /** Prompt tokens that are billed where the upstream tells no usage. */
+  readonly inputEstimate: number;
+}
+
 export class ReplyTranslator {
-  readonly #request: ChatRequest;
-  readonly #options: Pick<ChatUpstreamOptions, 'reasoning'>;
+  readonly #request: Pick<ChatRequest, 'modelId' | 'includeUsage'>;
+  readonly #options: TranslatorOptions;
   #reported: ReportedUsage | undefined;
   /** Hundredths of a token in the texts so far. */
   #measured = 0;
   #sawFinishReason = false;
-  /** The last chunk for the client, and whether it had the usage last reported. */
+  /** The last chunk for the client, and whether its usage is the one that is billed. */
   #lastSent: { readonly text: string; readonly hadUsage: boolean } | undefined;
 
-  constructor(request: ChatRequest, options: Pick<ChatUpstreamOptions, 'reasoning'>) {
-    this.#request = request;
+  constructor({ modelId, includeUsage }: ChatRequest, options: TranslatorOptions) {
+    this.#request = { modelId, includeUsage };
     this.#options = options;
   }
 
@@ -44,6 +52,7 @@ export class ReplyTranslator {
     for (const choice of reply['choices']) if (isObject(choice)) this.#measured += measureMessage(choice['message']);
     const members = listMembers(text);
     const edits = this.#edits(text, members);
+    if (this.#reported === undefined) this.#addEstimate(edits);
     return editMembers(text, members, edits);
   }
 
@@ -60,6 +69,7 @@ export class ReplyTranslator {
     }
 
     const members = listMembers(text);
+    const known = this.#reported;
     const edits = this.#edits(text, members);
     const hasUsage = isObject(chunk['usage']);
     if (!this.#request.includeUsage) {
@@ -67,20 +77,34 @@ export class ReplyTranslator {
       edits.set('usage', undefined);
     }
     const translated = editMembers(text, members, edits);
-    this.#lastSent = { text: translated, hadUsage: hasUsage };
+    this.#lastSent = { text: translated, hadUsage: this.#reported !== known };
     return translated;
   }
 
-  /** The client is promised usage in the last chunk; for an upstream that told it earlier, one more chunk says it. */
+  /**
+   * The client is promised usage in the last chunk: where the upstream told it earlier, or none that can be believed, one
+   * more chunk says what is billed.
+   */
   lateUsageChunk(): string | undefined {
-    if (!this.#request.includeUsage || this.#reported === undefined || this.#lastSent === undefined) return undefined;
-    if (this.#lastSent.hadUsage) return undefined;
-    const { text } = this.#lastSent;
-    const edits = new Map([
-      ['choices', '[]'],
-      ['usage', this.#reported.json],
-    ]);
+    if (!this.#request.includeUsage || this.#lastSent?.hadUsage === true) return undefined;
+    const text = this.#lastSent?.text ?? this.#emptyChunk();
+    const edits = new Map<string, string | undefined>([['choices', '[]']]);
+    if (this.#reported === undefined) this.#addEstimate(edits);
+    else edits.set('usage', this.#reported.json);
     return editMembers(text, listMembers(text), edits);
+  }
+
+  #addEstimate(edits: Map<string, string | undefined>): void {
+    const [prompt, completion] = [this.#options.inputEstimate, toTokens(this.#measured)];
+    const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+    edits.set('usage', JSON.stringify(usage));
+    edits.set(ESTIMATED.name, ESTIMATED.json);
+  }
+
+  /** Of a stream that had none. */
+  #emptyChunk(): string {
+    const created = Math.floor(Date.now() / 1000);
+    return JSON.stringify({ id: '', object: 'chat.completion.chunk', created, model: this.#request.modelId });
   }
 
   #edits(text: string, members: readonly JsonMember[]): Map<string, string | undefined> {

@@ -38,6 +38,16 @@ describe('chat with the openai package', () => {
     expect(asked.at(-1)).toMatchObject({ choices: [], usage: USAGE });
   });
 
+  it('always has usage where it was asked for, though the upstream tells none', async () => {
+    const { client } = await startChat(streamChunks(HELLO_CHUNKS));
+    const options = { stream: true as const, stream_options: { include_usage: true } };
+    const last = (await collect(await client.chat.completions.create({ ...ASK, ...options }))).at(-1);
+    expect(last?.usage?.prompt_tokens).toBeGreaterThan(0);
+    expect(last?.usage?.completion_tokens).toBeGreaterThan(0);
+    expect(last?.usage?.total_tokens).toBe((last?.usage?.prompt_tokens ?? 0) + (last?.usage?.completion_tokens ?? 0));
+    expect(last).toMatchObject({ choices: [], 'x-umpire-usage': 'estimated' });
+  });
+
   it('gives a stream its head before the first chunk, and every chunk when it comes', async () => {
     const hold = Promise.withResolvers<() => void>();
     const { client } = await startChat((response) => {

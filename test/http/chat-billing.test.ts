@@ -65,7 +65,17 @@ describe.each([false, true])('a chat call that ends, streamed: %s', (stream) => 
     ['more than can be', { prompt_tokens: 5, completion_tokens: 1_000_000_001 }],
   ])('is billed an estimate, which is marked, where the usage told is %s', async (_name, usage) => {
     const { ask, row } = await startBilledChat(tellUsage(usage));
-    await (await ask({ stream })).text();
+    const text = await (await ask({ stream, ...(stream ? { stream_options: { include_usage: true } } : {}) })).text();
+    // What the client is told is what is billed.
+    const last = stream ? text.split('\n\n').at(-3)?.replace('data: ', '') : text;
+    expect(JSON.parse(last ?? '')).toMatchObject({
+      usage: {
+        prompt_tokens: INPUT_ESTIMATE,
+        completion_tokens: OUTPUT_ESTIMATE,
+        total_tokens: INPUT_ESTIMATE + OUTPUT_ESTIMATE,
+      },
+      'x-umpire-usage': 'estimated',
+    });
     expect(await row()).toMatchObject({
       end: 'completed',
       isEstimated: true,

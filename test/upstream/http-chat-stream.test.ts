@@ -44,6 +44,60 @@ describe('a stream', () => {
     expect(chunks.at(-1)).toEqual(chunk({ model: 'llama', choices: [], usage: USAGE }));
   });
 
+  it.each([
+    ['nothing', [chunk({ choices: [] })]],
+    ['null', [chunk({ choices: [], usage: null })]],
+    ['numbers that cannot be', [chunk({ choices: [], usage: { prompt_tokens: 9, completion_tokens: -3 } })]],
+    ['nothing, with the last of its words last', []],
+  ])('ends with an estimated usage, which is marked, where the upstream tells %s', async (_what, last) => {
+    const { upstream } = await startUpstream(streamChunks([...HELLO_CHUNKS, ...last]));
+    const request = askStream(true);
+    const stream = await upstream.stream(request, STAYS);
+    const chunks = await collect(stream);
+    const { usage, outputEstimate } = stream.tokens();
+    const { inputTokens } = upstream.expect(request);
+    expect(usage).toBeUndefined();
+    expect(Math.min(inputTokens, outputEstimate)).toBeGreaterThan(0);
+    expect(chunks.at(-1)).toEqual({
+      ...chunk({ model: 'llama', choices: [] }),
+      usage: {
+        prompt_tokens: inputTokens,
+        completion_tokens: outputEstimate,
+        total_tokens: inputTokens + outputEstimate,
+      },
+      'x-umpire-usage': 'estimated',
+    });
+    expect(chunks.slice(0, -1).every((sent) => !('x-umpire-usage' in (sent as object)))).toBe(true);
+  });
+
+  it('ends with the last usage that can be believed', async () => {
+    const told = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: USAGE });
+    const wrong = chunk({ choices: [], usage: { prompt_tokens: -1, completion_tokens: 3 } });
+    const { upstream } = await startUpstream(streamChunks([told, wrong]));
+    const chunks = await collect(await upstream.stream(askStream(true), STAYS));
+    expect(chunks.at(-1)).toEqual(chunk({ model: 'llama', choices: [], usage: USAGE }));
+  });
+
+  it('ends with usage even where it has no words', async () => {
+    const { upstream } = await startUpstream(streamChunks([]));
+    const chunks = await collect(await upstream.stream(askStream(true), STAYS));
+    expect(chunks).toEqual([
+      expect.objectContaining({
+        object: 'chat.completion.chunk',
+        model: 'llama',
+        choices: [],
+        usage: expect.objectContaining({ completion_tokens: 0 }),
+        'x-umpire-usage': 'estimated',
+      }),
+    ]);
+  });
+
+  it('that tells no usage says nothing of it to a client that did not ask', async () => {
+    const { upstream } = await startUpstream(streamChunks(HELLO_CHUNKS));
+    const chunks = await collect(await upstream.stream(askStream(), STAYS));
+    expect(chunks).toEqual(HELLO_CHUNKS.map((hello) => ({ ...hello, model: 'llama' })));
+  });
+
   it('keeps the client’s other stream options, and strips usage out of chunks that say more', async () => {
     const last = chunk({ choices: [{ index: 0, delta: { content: '!' }, finish_reason: 'stop' }], usage: USAGE });
     const { double, upstream } = await startUpstream(streamChunks([chunk({ choices: [], usage: null }), last]));

@@ -28,16 +28,41 @@ describe('a whole completion', () => {
   });
 
   it('passes everything else through to the letter', async () => {
+    const usage = '"usage":{"prompt_tokens":1,"completion_tokens":2,"more":3.0}';
     const { double, upstream } = await startUpstream((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{"model":"x","choices":[],"big":12345678901234567890,"one":1.0,"usage":null}');
+      response.end(`{"model":"x","choices":[],"big":12345678901234567890,"one":1.0,${usage}}`);
     });
     const bodyText =
       '{"messages":[],"seed":12345678901234567890,"temperature":1.0,"__proto__":{"a":1},"model":"llama"}';
     const reply = await upstream.complete(ask({}, { bodyText }), STAYS);
     expect(double.lastRequest.text).toBe(bodyText.replace('"llama"', '"vendor/llama-7b"'));
-    expect(reply.bodyText).toBe('{"model":"llama","choices":[],"big":12345678901234567890,"one":1.0,"usage":null}');
+    expect(reply.bodyText).toBe(`{"model":"llama","choices":[],"big":12345678901234567890,"one":1.0,${usage}}`);
+    expect(reply.usage).toMatchObject({ inputTokens: 1, outputTokens: 2 });
+  });
+
+  it.each([
+    ['null', '"usage":null'],
+    ['nothing', '"id":"x"'],
+    ['numbers that cannot be', '"usage":{"prompt_tokens":-1,"completion_tokens":2}'],
+  ])('has an estimated usage, which is marked, where the upstream tells %s', async (_what, told) => {
+    const { upstream } = await startUpstream((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"choices":[{"index":0,"message":{"role":"assistant","content":"Hello there!"}}],${told}}`);
+    });
+    const request = ask();
+    const reply = await upstream.complete(request, STAYS);
+    const { inputTokens } = upstream.expect(request);
     expect(reply.usage).toBeUndefined();
+    expect(Math.min(inputTokens, reply.outputEstimate)).toBeGreaterThan(0);
+    expect(JSON.parse(reply.bodyText)).toMatchObject({
+      usage: {
+        prompt_tokens: inputTokens,
+        completion_tokens: reply.outputEstimate,
+        total_tokens: inputTokens + reply.outputEstimate,
+      },
+      'x-umpire-usage': 'estimated',
+    });
   });
 
   it('reuses its connection', async () => {

@@ -11,7 +11,7 @@ const streamOptions = z
       include_usage: z
         .boolean("The field 'stream_options.include_usage' must be true or false.")
         .nullish()
-        .describe('The last chunk carries `usage`.'),
+        .describe('The last chunk carries `usage`; with `"x-umpire-usage": "estimated"` where the upstream told none.'),
     },
     "The field 'stream_options' must be an object.",
   )
@@ -62,7 +62,11 @@ export const chatReplySchema = z
     object: z.string().describe('`chat.completion`'),
     model: z.string().describe('The id that was asked for.'),
     choices: z.array(z.unknown()).describe('The answers, as the upstream gave them.'),
-    usage: chatUsage.optional().describe('What is billed; absent where the upstream told none.'),
+    usage: chatUsage.optional().describe('What is billed.'),
+    'x-umpire-usage': z
+      .literal('estimated')
+      .optional()
+      .describe('There where the upstream told no usage: the counts are our estimate.'),
   })
   .meta({
     id: 'ChatCompletion',
