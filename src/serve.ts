@@ -2,13 +2,13 @@
 // ends it, stop-request.ts hears; what it is made of, app.ts builds; what becomes of the process afterwards is main.ts's.
 
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type App, buildApp } from './app.ts';
-import { addressFor, describeServer, firstRequest } from './cli/startup-notices.ts';
+import { addressToCall, describeAddress, describeServer, firstRequest } from './cli/startup-notices.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
+import { describeListenFailure, findListenFault, isReachableFromOutside } from './http/listen-address.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { StartError } from './runtime/start-error.ts';
 import type { Administration } from './services/administration.ts';
@@ -18,6 +18,7 @@ import { Housekeeping } from './services/housekeeping.ts';
 import { PriceService } from './services/prices.ts';
 import { UsageService } from './services/usage.ts';
 import { StopRequest } from './stop-request.ts';
+import { findOpenDoors, writeForOwner } from './storage/data-folder.ts';
 import { openStores } from './storage/open-stores.ts';
 import type { Stores } from './storage/stores.ts';
 
@@ -29,6 +30,8 @@ export interface Surroundings {
 }
 
 const KEY_FILE = 'initial-key';
+const REACHABLE_WARNING =
+  'other machines can reach this server: keys and texts travel unencrypted unless a proxy with TLS is in front (SECURITY.md)';
 const FIRST_KEY: NewApiKey = { name: 'initial', models: null, expiresAtMs: null, scopes: ['inference', 'admin'] };
 /** A shorter password may be a word that logs need; it is masked only as a part of its address. */
 const MIN_MASKED_PASSWORD_CHARS = 12;
@@ -52,6 +55,7 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
   const { config } = loaded;
   const format = config.log.format === 'auto' ? (around.isTerminal ? 'text' : 'json') : config.log.format;
   const logger = createLogger({ level: config.log.level, format, secrets: listSecrets(loaded) });
+  await requireFreePort(config);
   const stopRequest = new StopRequest(logger);
   const stores = await openConfiguredStores(config, true);
   const housekeeping = createHousekeeping(config, stores, logger);
@@ -76,6 +80,12 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
     await stores.close();
     stopRequest.forget();
   }
+}
+
+/** Before anything that takes time: the models would be loaded for nothing. @throws StartError */
+async function requireFreePort(config: Config): Promise<void> {
+  const fault = await findListenFault(config);
+  if (fault !== undefined) throw new StartError(fault);
 }
 
 function createHousekeeping(config: Config, { ledger, usage }: Stores, logger: Logger): Housekeeping {
@@ -147,9 +157,9 @@ class ServerRun {
     app.engine.ready.catch(() => undefined);
     try {
       const keyFile = await this.#writeKeyFile();
-      const address = await this.#listen();
+      await this.#listen();
       await Promise.race([app.engine.ready, stopRequest.made]);
-      if (stopRequest.reason === undefined) await this.#announceReady(address, keyFile);
+      if (stopRequest.reason === undefined) await this.#announceReady(keyFile);
       await stopRequest.made;
       logger.info({ reason: stopRequest.reason }, 'stopping: finishing what was accepted');
     } finally {
@@ -159,10 +169,9 @@ class ServerRun {
     return inTime && stopRequest.reason !== 'fault' ? 0 : 1;
   }
 
-  /** @returns address to call */
-  async #listen(): Promise<string> {
-    const { app, loaded, around, announce } = this.#parts;
-    const { host, port } = loaded.config;
+  async #listen(): Promise<void> {
+    const { app, loaded, around, logger, announce } = this.#parts;
+    const { host, port, dataDir } = loaded.config;
     const { log } = app.server;
     const { level } = log;
     // The framework has a line of its own for this; ours says more.
@@ -170,18 +179,20 @@ class ServerRun {
     try {
       await app.server.listen({ host, port });
     } catch (error) {
-      throw new StartError(
-        `Cannot listen on ${host}, port ${port}: ${error instanceof Error ? error.message : error}.`,
-      );
+      throw new StartError(describeListenFailure({ host, port }, error));
     }
     log.level = level;
-    const address = addressFor(host, (app.server.server.address() as AddressInfo).port);
-
     const loading = this.#parts.hasCache
       ? 'loading models'
       : 'loading models and, this first time, optimising them for this machine';
-    announce(`umpire ${around.version} listens on ${address}, ${loading}`);
-    return address;
+    announce(`umpire ${around.version} listens on ${describeAddress(host, this.#port)}; ${loading}`);
+    const bound = app.server.addresses().flatMap((one) => (typeof one === 'string' ? [] : [one.address]));
+    if (bound.some(isReachableFromOutside)) logger.warn(REACHABLE_WARNING);
+    for (const door of findOpenDoors(dataDir)) logger.warn(door);
+  }
+
+  get #port(): number {
+    return (this.#parts.app.server.server.address() as AddressInfo).port;
   }
 
   /** Before anybody can ask whether the server is ready, so that who waits for it finds the key. */
@@ -190,18 +201,22 @@ class ServerRun {
     const { dataDir } = loaded.config;
     const first = around.isTerminal ? undefined : await keys.createFirst(FIRST_KEY);
     if (first === undefined) return undefined;
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
     const file = join(dataDir, KEY_FILE);
-    await writeFile(file, `${first.secret}\n`, { mode: 0o600 });
-    // The mode above counts only for a new file.
-    await chmod(file, 0o600);
+    try {
+      await writeForOwner(file, `${first.secret}\n`);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartError(
+        `The first API key could not be written to ${file}: ${reason}. Nobody has it; make another one with \`umpire keys create --name admin --scope inference --scope admin\`.`,
+      );
+    }
     return file;
   }
 
-  async #announceReady(address: string, keyFile: string | undefined): Promise<void> {
+  async #announceReady(keyFile: string | undefined): Promise<void> {
     const { app, keys, loaded, around, announce } = this.#parts;
     const { device, workers, threadsPerWorker } = app.engine.status();
-    const { dataDir, engine, answers } = loaded.config;
+    const { host, dataDir, engine, answers } = loaded.config;
     const started = {
       models: app.models,
       device,
@@ -213,13 +228,13 @@ class ServerRun {
     for (const line of describeServer(started)) announce(line);
     if (keyFile !== undefined) announce(`A first API key was written to ${keyFile}`);
     // Last, for those who wait for it.
-    announce(`ready   ${address}`);
+    announce(`ready   ${describeAddress(host, this.#port)}`);
     const first = around.isTerminal ? await keys.createFirst(FIRST_KEY) : undefined;
     if (first === undefined) return;
     const { secret } = first;
     // Past the log: a key never gets into one.
     around.writeOut(
-      `\nA first API key, shown only now:\n\n  ${secret}\n\nTry it:\n\n${firstRequest(address, secret, app.models)}\n\n`,
+      `\nA first API key, shown only now:\n\n  ${secret}\n\nTry it:\n\n${firstRequest(addressToCall(host, this.#port), secret, app.models)}\n\n`,
     );
   }
 }

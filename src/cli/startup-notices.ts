@@ -54,10 +54,20 @@ function plural(noun: string, count: number): string {
   return count === 1 ? noun : `${noun}s`;
 }
 
-/** Address to call: a server that listens on every interface is reached over the loopback one. */
-export function addressFor(host: string, port: number): string {
-  const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${callable.includes(':') ? `[${callable}]` : callable}:${port}`;
+/** Where it listens, as it was told. */
+export function addressOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Address to call from this machine: a server that listens on every interface is reached over the loopback one. */
+export function addressToCall(host: string, port: number): string {
+  return addressOf(host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host, port);
+}
+
+/** `http://127.0.0.1:8080`, or `http://0.0.0.0:8080, every interface; from this machine http://127.0.0.1:8080` */
+export function describeAddress(host: string, port: number): string {
+  const [listening, callable] = [addressOf(host, port), addressToCall(host, port)];
+  return listening === callable ? listening : `${listening}, every interface; from this machine ${callable}`;
 }
 
 /**

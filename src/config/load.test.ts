@@ -133,7 +133,7 @@ describe('faults', () => {
       'engine: ',
       'upstreams.0.baseUrl (file ',
       'upstreams.0.models (file ',
-      'upstreams.0.apiKeyEnv: the environment variable it names is not set.',
+      'upstreams.0.apiKeyEnv (upstream "a"): the environment variable NOT_SET is not set.',
       'UMPIRE_DATADIR in the environment: no such setting.',
     ]) {
       expect(faults).toContainEqual(expect.stringContaining(told));
@@ -168,6 +168,14 @@ describe('faults', () => {
     const yaml = `apiKey: "${KEY} "\nupstreams:\n  - baseUrl: http://me:${KEY}@a.example/v1\n    name: a\n    models: [{id: m}]\n`;
     expect(faultsOf({ yaml, env: { UMPIRE_PORT: KEY } }).join('\n')).not.toContain(KEY);
     expect(faultsOf({ yaml: `apiKey: "${KEY}\n` }).join('\n')).not.toContain(KEY);
+  });
+
+  it('do not quote what may be a key in the place of its variable', () => {
+    const yaml =
+      'upstreams:\n  - { name: a, baseUrl: "http://a.example/v1", apiKeyEnv: gsk_0aB1cD2e, models: [{ id: m }] }\n';
+    expect(faultsOf({ yaml })).toEqual([
+      'upstreams.0.apiKeyEnv (upstream "a"): the environment variable it names is not set.',
+    ]);
   });
 
   it('include two upstreams with one name and two models with one id', () => {

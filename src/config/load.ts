@@ -169,9 +169,14 @@ function readUpstreamKeys(values: Record<string, unknown>, env: Environment, fau
     if (typeof name !== 'string' || typeof apiKeyEnv !== 'string') continue;
     const key = env[apiKeyEnv];
     if (key) keys.set(name, key);
-    else faults.push(`upstreams.${index}.apiKeyEnv: the environment variable it names is not set.`);
+    else faults.push(`upstreams.${index}.apiKeyEnv (upstream "${name}"): ${describeVariable(apiKeyEnv)} is not set.`);
   }
   return keys;
+}
+
+/** Somebody may have put the key itself where its variable belongs. Names of variables are in capitals, keys are not. */
+function describeVariable(name: string): string {
+  return /^[A-Z][A-Z0-9_]*$/.test(name) ? `the environment variable ${name}` : 'the environment variable it names';
 }
 
 function upstreamEntries(values: Record<string, unknown>): Record<string, unknown>[] {

@@ -5,13 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runUmpire } from './run-umpire.ts';
-import { LAUNCHER } from './server-process.ts';
+import { LAUNCHER, ROOT } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'umpire-launch-'));
 /** Makes a Node pretend to be another; a Node it starts does not. */
 const PRETEND = `data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`;
 
 afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('npm', () => {
+  it("has no warnings of its own around the project's commands", async () => {
+    const run = await runUmpire(['--version'], { cwd: ROOT, program: ['npm', 'run', '-s', 'umpire', '--'] });
+    expect(run).toEqual({ code: 0, out: expect.stringMatching(/^umpire \d/), error: '' });
+  });
+});
 
 describe('the launcher under Node 20', () => {
   it.runIf(process.platform === 'linux')(

@@ -199,8 +199,11 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as { port: number };
+    // Said before anything else: neither store nor models were touched.
     const output = await refusal({ UMPIRE_PORT: String(port), UMPIRE_MODELS: 'text-embed-mini' });
-    expect(output).toContain(`Cannot listen on 127.0.0.1, port ${port}: listen EADDRINUSE`);
+    expect(output).toBe(
+      `umpire: Cannot listen on 127.0.0.1, port ${port}: another program uses it. Stop that one, or take another port: \`npm start -- --port ${port + 1}\`, or UMPIRE_PORT=${port + 1}.\n`,
+    );
     taken.close();
   });
 
