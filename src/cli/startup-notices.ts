@@ -55,7 +55,7 @@ function plural(noun: string, count: number): string {
 }
 
 /** Where it listens, as it was told. */
-export function addressOf(host: string, port: number): string {
+function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
