@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bytes, count, milliseconds, settingNotes, text } from './setting-kinds.ts';
+import { bytes, count, milliseconds, network, settingNotes, text } from './setting-kinds.ts';
 import { database, idempotency, ledger } from './store-schema.ts';
 
 const note = settingNotes;
@@ -128,6 +128,9 @@ const http = z.strictObject({
   }),
   corsOrigins: z.array(text).default([]).register(note, {
     help: 'Origins that browsers may call from, such as `https://app.example.com`; `*` is any. None: no CORS headers.',
+  }),
+  trustedProxies: z.array(network).default([]).register(note, {
+    help: 'Proxies in front, as addresses or networks such as `10.0.0.0/8`: what they say in `X-Forwarded-For` is who calls. Guesses of keys are counted by that address. None: the address of the connection.',
   }),
   metricsRequireKey: z.boolean().default(false).register(note, { help: 'Whether `/metrics` needs an API key.' }),
 });

@@ -1,5 +1,6 @@
 // What a setting is declared with: its note, and the kinds of values that several settings share.
 
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 export interface SettingNote {
@@ -23,3 +24,11 @@ export const text = z.string().min(1);
 const MAX_BYTES = 2 ** 32;
 export const bytes = (min = 1): z.ZodInt => z.int().min(min).max(MAX_BYTES);
 export const count = (min = 1): z.ZodInt => z.int().min(min).max(1_000_000);
+
+/** An IP address, or a network of them: `10.0.0.0/8`. */
+export const network = text.refine((value) => {
+  const [address = '', bits, ...more] = value.split('/');
+  const version = isIP(address);
+  const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+  return version !== 0 && isPrefix && more.length === 0;
+}, 'must be an IP address, or a network such as 10.0.0.0/8');

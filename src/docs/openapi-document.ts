@@ -53,6 +53,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       keepAliveTimeoutMs: 1000,
       writeTimeoutMs: 1000,
       corsOrigins: [],
+      trustedProxies: [],
       metricsRequireKey: false,
       structuredState: false,
       tokenArrays: 'refuse',
@@ -63,6 +64,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
 const emptyKeys: KeyStore = {
   insert: notServed,
   findByHash: notServed,
+  listSecretHashes: notServed,
   findById: notServed,
   list: notServed,
   update: notServed,

@@ -58,7 +58,10 @@ export const errorCatalogue = {
   request_timeout: { type: 'invalid_request_error', when: 'The client took too long to send its request.' },
   request_too_large: { type: 'invalid_request_error', when: 'The body is over the limit.' },
   expectation_failed: { type: 'invalid_request_error', when: 'The header `Expect` asks for more than `100-continue`.' },
-  rate_limit_exceeded: { type: 'rate_limit_error', when: 'Too many requests or tokens for this key.' },
+  rate_limit_exceeded: {
+    type: 'rate_limit_error',
+    when: 'Too many requests or tokens for this key, or too many unknown keys from this address.',
+  },
   upstream_error: { type: 'upstream_error', when: 'The upstream failed or broke off.' },
   upstream_timeout: { type: 'upstream_error', when: 'The upstream took too long.' },
   overloaded: {

@@ -4,10 +4,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
+import { clientNetwork } from './client-address.ts';
 
 export interface Authenticator {
-  /** @throws AppError `invalid_api_key` */
-  authenticate(bearerToken: string): Promise<ApiKey>;
+  /** @param address of the caller's network @throws AppError `invalid_api_key` */
+  authenticate(bearerToken: string, address: string): Promise<ApiKey>;
 }
 
 declare module 'fastify' {
@@ -25,7 +26,10 @@ const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 export function authenticationHook(authenticator: Authenticator) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     try {
-      request.apiKey = await authenticator.authenticate(parseBearerToken(request.headers.authorization));
+      request.apiKey = await authenticator.authenticate(
+        parseBearerToken(request.headers.authorization),
+        clientNetwork(request.ip),
+      );
     } catch (error) {
       if (error instanceof AppError && error.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
       throw error;

@@ -10,6 +10,7 @@ import { errorBodySchema } from './schemas/error-body.ts';
 const ERRORS_OF_EVERY_API_ROUTE: readonly ErrorCode[] = [
   'invalid_api_key',
   'insufficient_scope',
+  'rate_limit_exceeded',
   'overloaded',
   'store_unavailable',
   'internal_error',
@@ -19,7 +20,6 @@ const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'context_length_exceeded',
   'model_type_mismatch',
   'insufficient_quota',
-  'rate_limit_exceeded',
   'model_not_allowed',
   'model_not_found',
   'idempotency_key_reused',

@@ -45,6 +45,8 @@ export interface HttpOptions {
   readonly writeTimeoutMs: number;
   /** Origins that browsers may call from; `*` is any, none switches CORS off. */
   readonly corsOrigins: readonly string[];
+  /** Proxies whose `X-Forwarded-For` says who calls: addresses, or networks as `10.0.0.0/8`. */
+  readonly trustedProxies: readonly string[];
   readonly metricsRequireKey: boolean;
   /** Whether a decision's `state` may be an object or array. */
   readonly structuredState: boolean;
@@ -152,6 +154,7 @@ function createApp({ options, logger }: HttpDeps): FastifyInstance {
     genReqId: requestIdOf,
     requestIdHeader: false,
     bodyLimit: options.bodyLimitBytes,
+    trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs,
     http: {

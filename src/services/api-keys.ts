@@ -7,6 +7,7 @@ import { AppError } from '../domain/errors.ts';
 import type { AuditRecord, KeyChange, KeySecret, KeyStore } from '../storage/stores.ts';
 import { isOnTheMachine, SERVER } from './actor.ts';
 import { createFixedKey } from './fixed-key.ts';
+import { IssuedSecrets } from './issued-secrets.ts';
 import { describeChange, describeKey } from './key-audit.ts';
 import { type FoundKey, KeyCache } from './key-cache.ts';
 import { checkKeyFields, checkOverlap, KEY_RULES, type KeyFields } from './key-rules.ts';
@@ -65,13 +66,20 @@ export class ApiKeyService {
   readonly #nowMs: () => number;
   readonly #fixed: FoundKey | undefined;
   readonly #cache: KeyCache;
+  readonly #issued: IssuedSecrets;
   #lastChange: Promise<unknown> = Promise.resolve();
 
   constructor({ store, fixedSecret, servesStale = false, nowMs = Date.now }: ApiKeyServiceOptions) {
     this.#store = store;
     this.#nowMs = nowMs;
     this.#fixed = fixedSecret === undefined ? undefined : createFixedKey(fixedSecret, nowMs());
-    this.#cache = new KeyCache({ lookUp: (hash) => store.findByHash(hash), nowMs, servesStale });
+    this.#issued = new IssuedSecrets({ store, nowMs });
+    this.#cache = new KeyCache({
+      lookUp: (hash) => store.findByHash(hash),
+      isIssued: (hash) => this.#issued.has(hash),
+      nowMs,
+      servesStale,
+    });
   }
 
   /** @throws AppError `invalid_request` */
@@ -118,14 +126,15 @@ export class ApiKeyService {
   }
 
   /**
+   * @param address of whoever calls: guesses are counted by it
    * @throws AppError `invalid_api_key`, in the same words for every reason: they would help only a thief;
-   * StoreUnavailableError
+   * `rate_limit_exceeded` or `overloaded` where too many keys are tried that nobody has seen; StoreUnavailableError
    */
-  async authenticate(secretText: string): Promise<ApiKey> {
+  async authenticate(secretText: string, address = ''): Promise<ApiKey> {
     const hash = hashSecret(secretText);
     if (this.#fixed !== undefined && equalHashes(this.#fixed.secret.hash, hash)) return this.#fixed.key;
     if (!isWellFormedSecret(secretText)) throw invalidApiKey();
-    const found = await this.#cache.find(hash);
+    const found = await this.#cache.find(hash, address);
     if (found === undefined || !equalHashes(found.secret.hash, hash)) throw invalidApiKey();
     const nowMs = this.#nowMs();
     if (isOver(found.secret.expiresAtMs, nowMs) || keyStateOf(found.key, nowMs) !== 'active') throw invalidApiKey();
@@ -265,6 +274,7 @@ export class ApiKeyService {
       createdAtMs: this.#nowMs(),
       expiresAtMs: null,
     };
+    this.#issued.add(secret.hash);
     return { text, secret };
   }
 

@@ -7,6 +7,7 @@ import { ApiKeyService } from './api-keys.ts';
 
 const PLAIN = { name: 'plain', models: null, expiresAtMs: null };
 const MAX_STRANGERS = 500;
+const MAX_OF_ADDRESS = 50;
 
 let store: MemoryKeyStore;
 let nowMs: number;
@@ -125,27 +126,86 @@ describe('a flood of well-formed guesses', () => {
     const others = new ApiKeyService({ store: new MemoryKeyStore() });
     return await Promise.all(Array.from({ length: count }, async () => (await others.create(PLAIN)).secret));
   };
+  const addressOf = (guess: number): string => `203.0.113.${guess % 100}`;
+  const limited = expect.objectContaining({ code: 'rate_limit_exceeded', retryAfterMs: 1000 });
   const overloaded = expect.objectContaining({ code: 'overloaded', retryAfterMs: 1000 });
+  const limitedOrOverloaded = expect.objectContaining({
+    code: expect.stringMatching(/^(rate_limit_exceeded|overloaded)$/),
+  });
+  const codesOf = (ended: readonly PromiseSettledResult<unknown>[]) =>
+    Object.groupBy(ended, (end) => (end.status === 'rejected' ? end.reason.code : 'passed'));
 
-  it('reaches the store a bounded number of times a second, and never hurts keys in use', async () => {
+  it('from one address reaches the store a bounded number of times a second', async () => {
+    const keys = serviceOf();
+    const guesses = await secretsOfOthers(3 * MAX_OF_ADDRESS);
+    const ended = await Promise.allSettled(guesses.map((secret) => keys.authenticate(secret, '203.0.113.7')));
+    expect(store.lookups).toBe(MAX_OF_ADDRESS);
+    expect(codesOf(ended)['invalid_api_key']).toHaveLength(MAX_OF_ADDRESS);
+    expect(codesOf(ended)['rate_limit_exceeded']).toHaveLength(2 * MAX_OF_ADDRESS);
+    const [guess = ''] = await secretsOfOthers(1);
+    await expect(keys.authenticate(guess, '203.0.113.7')).rejects.toEqual(limited);
+    await expect(keys.authenticate(guess, '203.0.113.8')).rejects.toEqual(refused);
+    nowMs += 1000;
+    await expect(keys.authenticate(guess, '203.0.113.7')).rejects.toEqual(refused);
+  });
+
+  it('from many addresses reaches it no more often than so', async () => {
+    const keys = serviceOf();
+    const guesses = await secretsOfOthers(2 * MAX_STRANGERS);
+    const ended = await Promise.allSettled(guesses.map((secret, i) => keys.authenticate(secret, addressOf(i))));
+    expect(store.lookups).toBe(MAX_STRANGERS);
+    expect(codesOf(ended)['overloaded']).toHaveLength(MAX_STRANGERS);
+    const [guess = ''] = await secretsOfOthers(1);
+    await expect(keys.authenticate(guess, '203.0.113.200')).rejects.toEqual(overloaded);
+  });
+
+  it('never keeps out a key that exists, wherever it comes from', async () => {
     const keys = serviceOf();
     const known = await keys.create(PLAIN);
-    const fresh = await keys.create(PLAIN);
+    const elsewhere = serviceOf();
+    const fresh = await Promise.all(Array.from({ length: 20 }, () => elsewhere.create(PLAIN)));
     await keys.authenticate(known.secret);
     const guesses = await secretsOfOthers(2 * MAX_STRANGERS);
-    const ended = await Promise.allSettled(guesses.map((secret) => keys.authenticate(secret)));
-    expect(ended.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(store.lookups).toBe(1 + MAX_STRANGERS);
-    await expect(keys.authenticate(fresh.secret)).rejects.toEqual(overloaded);
-    await expect(keys.authenticate(known.secret)).resolves.toBeDefined();
+    await Promise.allSettled(guesses.map((secret, i) => keys.authenticate(secret, addressOf(i))));
+    await expect(keys.authenticate(known.secret, addressOf(1))).resolves.toBeDefined();
+    for (const { key, secret } of fresh) {
+      await expect(keys.authenticate(secret, addressOf(1))).resolves.toMatchObject({ id: key.id });
+    }
+    expect(store.listings).toBe(1);
+  });
+
+  it('keeps out a key that was made since for a second at most', async () => {
+    const keys = serviceOf();
+    const flood = async (): Promise<void> => {
+      const guesses = await secretsOfOthers(MAX_STRANGERS + 50);
+      await Promise.allSettled(guesses.map((secret, i) => keys.authenticate(secret, addressOf(i))));
+    };
+    await flood();
+    const { secret, key } = await serviceOf().create(PLAIN);
+    const revoked = await serviceOf().create(PLAIN);
+    await serviceOf().revoke(revoked.key.id, 'key_other');
+    await expect(keys.authenticate(secret, addressOf(1))).rejects.toEqual(limitedOrOverloaded);
     nowMs += 1000;
-    await expect(keys.authenticate(known.secret)).resolves.toBeDefined();
-    await expect(keys.authenticate(fresh.secret)).resolves.toBeDefined();
+    await flood();
+    await expect(keys.authenticate(secret, addressOf(1))).resolves.toMatchObject({ id: key.id });
+    await expect(keys.authenticate(revoked.secret, addressOf(1))).rejects.toEqual(refused);
+  });
+
+  it('knows of more keys than it reads at once', async () => {
+    const [keys, elsewhere] = [serviceOf(), serviceOf()];
+    const created = await Promise.all(Array.from({ length: 12_000 }, () => elsewhere.create(PLAIN)));
+    const guesses = await secretsOfOthers(MAX_OF_ADDRESS);
+    await Promise.allSettled(guesses.map((secret) => keys.authenticate(secret, 'here')));
+    for (const { secret } of created.filter((_, i) => i % 400 === 0)) {
+      await expect(keys.authenticate(secret, 'here')).resolves.toBeDefined();
+    }
+    expect(store.listings).toBe(3);
   });
 
   it('is told from many clients who come at once with keys of their own', async () => {
     const keys = serviceOf();
-    const clients = await Promise.all(Array.from({ length: MAX_STRANGERS }, () => keys.create(PLAIN)));
+    const elsewhere = serviceOf();
+    const clients = await Promise.all(Array.from({ length: MAX_STRANGERS }, () => elsewhere.create(PLAIN)));
     for (let i = 0; i < 3; i++) await Promise.all(clients.map(({ secret }) => keys.authenticate(secret)));
     const more = await Promise.all(Array.from({ length: MAX_STRANGERS }, () => keys.create(PLAIN)));
     await Promise.all(more.map(({ secret }) => keys.authenticate(secret)));

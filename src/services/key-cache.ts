@@ -2,17 +2,14 @@
 // valid, the service decides.
 
 import type { ApiKey } from '../domain/api-key.ts';
-import { AppError } from '../domain/errors.ts';
 import { type KeySecret, StoreUnavailableError } from '../storage/stores.ts';
+import { StrangerGate } from './stranger-gate.ts';
 
 /** A change by another process is seen after this time at the latest. */
 const FRESH_MS = 1000;
 /** How old an answer may be while the store fails, where that is allowed at all. */
 const STALE_MS = 600_000;
 const MAX_ENTRIES = 10_000;
-/** Look-ups of keys never seen here, that are under way or found nothing within a second. */
-const MAX_STRANGERS = 500;
-const STRANGER_WINDOW_MS = 1000;
 
 export interface FoundKey {
   readonly key: ApiKey;
@@ -30,6 +27,8 @@ interface Entry {
 
 export interface KeyCacheOptions {
   readonly lookUp: (secretHash: string) => Reading;
+  /** Whether there may be such a key; asked only while too many strangers come. */
+  readonly isIssued: (secretHash: string) => Promise<boolean>;
   readonly nowMs: () => number;
   /** Whether known keys still count while the store fails. */
   readonly servesStale: boolean;
@@ -48,11 +47,12 @@ export class KeyCache {
 
   /**
    * One look-up serves all requests of a key for a second, also those that arrive while it is under way.
-   * @throws StoreUnavailableError; AppError `overloaded` when too many unknown keys are tried
+   * @param address of whoever asks
+   * @throws StoreUnavailableError; AppError `rate_limit_exceeded`, `overloaded` when too many unknown keys are tried
    */
-  async find(secretHash: string): Reading {
+  async find(secretHash: string, address: string): Reading {
     const entry = this.#entries.get(secretHash);
-    if (entry === undefined) return await this.#findStranger(secretHash);
+    if (entry === undefined) return await this.#findStranger(secretHash, address);
     const ageMs = this.#options.nowMs() - entry.readAtMs;
     if (ageMs < FRESH_MS) return entry.found;
     const { found } = entry;
@@ -85,21 +85,28 @@ export class KeyCache {
     }
   }
 
+  /** A flood of guesses is kept from the store. A key that exists passes, whoever else knocks. */
+  async #findStranger(secretHash: string, address: string): Reading {
+    const arriving = this.#arriving.get(secretHash);
+    if (arriving !== undefined) return await arriving;
+    const refusal = this.#strangers.findRefusal(address, this.#options.nowMs());
+    if (refusal !== undefined && !(await this.#options.isIssued(secretHash))) throw refusal;
+    return await (this.#arriving.get(secretHash) ?? this.#receive(secretHash, address));
+  }
+
   // Unknown keys are not remembered: a stranger's guesses must not push out the keys in use.
-  #findStranger(secretHash: string): Reading {
-    const known = this.#arriving.get(secretHash);
-    if (known !== undefined) return known;
+  #receive(secretHash: string, address: string): Reading {
     const readAtMs = this.#options.nowMs();
-    this.#strangers.enter(readAtMs);
+    this.#strangers.enter(address);
     const reading = this.#lookUp(secretHash).then(
       (found) => {
-        this.#strangers.leave(found === undefined);
+        this.#strangers.leave(address, found === undefined);
         const counts = this.#arriving.get(secretHash) === reading;
         if (counts && found !== undefined) this.#remember(secretHash, found, readAtMs);
         return found;
       },
       (error: unknown) => {
-        this.#strangers.leave(false);
+        this.#strangers.leave(address, false);
         throw error;
       },
     );
@@ -128,31 +135,5 @@ export class KeyCache {
     // A map iterates in order of insertion, and every write is an insertion: the first entry is the oldest.
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
-  }
-}
-
-/** Keeps a flood of well-formed guesses from the store. Keys that were seen here do not pass through it. */
-class StrangerGate {
-  #running = 0;
-  #misses = 0;
-  #windowEndsAtMs = 0;
-
-  /** @throws AppError `overloaded` */
-  enter(nowMs: number): void {
-    if (nowMs >= this.#windowEndsAtMs) {
-      this.#windowEndsAtMs = nowMs + STRANGER_WINDOW_MS;
-      this.#misses = 0;
-    }
-    if (this.#running + this.#misses >= MAX_STRANGERS) {
-      throw new AppError('overloaded', 'Too many unknown keys are tried at the moment.', {
-        retryAfterMs: this.#windowEndsAtMs - nowMs,
-      });
-    }
-    this.#running += 1;
-  }
-
-  leave(isMiss: boolean): void {
-    this.#running -= 1;
-    if (isMiss) this.#misses += 1;
   }
 }

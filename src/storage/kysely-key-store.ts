@@ -42,6 +42,17 @@ export class KyselyKeyStore implements KeyStore {
     return { key: toApiKey(row), secret };
   }
 
+  async listSecretHashes({
+    createdFromMs,
+    after,
+    limit,
+  }: Parameters<KeyStore['listSecretHashes']>[0]): Promise<readonly string[]> {
+    let query = this.#database.selectFrom('api_key_secrets').select('hash').orderBy('hash').limit(limit);
+    if (createdFromMs > 0) query = query.where('created_at_ms', '>=', createdFromMs);
+    if (after !== undefined) query = query.where('hash', '>', after);
+    return (await query.execute()).map(({ hash }) => hash);
+  }
+
   async findById(id: string): Promise<ApiKey | undefined> {
     return await findKey(this.#database, id);
   }

@@ -51,6 +51,12 @@ export interface KeyChange {
 export interface KeyStore {
   insert(key: ApiKey, secret: KeySecret, audit: AuditRecord): Promise<void>;
   findByHash(secretHash: string): Promise<{ readonly key: ApiKey; readonly secret: KeySecret } | undefined>;
+  /** Hashes of all secrets, whatever became of their keys, ordered. @param page `after`: the last one of the page before */
+  listSecretHashes(page: {
+    readonly createdFromMs: number;
+    readonly after: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly string[]>;
   findById(id: string): Promise<ApiKey | undefined>;
   /** Oldest first. @param after id of the last key of the page before */
   list(page?: { readonly after: string | undefined; readonly limit: number }): Promise<readonly ApiKey[]>;

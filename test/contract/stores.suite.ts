@@ -80,6 +80,21 @@ export function describeStores(name: string, open: () => Promise<OpenedStores>):
     (await stores.audit.list({ before: undefined, limit: 100 })).map(({ action }) => action);
 
   describe(`keys on ${name}`, () => {
+    it('lists the hashes of all secrets, page by page, and of new ones alone', async () => {
+      const hashes = Array.from({ length: 25 }, (_, index) => String(index).padStart(64, '0'));
+      for (const [index, hash] of hashes.entries()) {
+        const secret = { ...SECRET, hash, createdAtMs: 1000 + index };
+        await stores.keys.insert({ ...KEY, id: `key_${index}` }, secret, audit('key.create'));
+      }
+      const list = (createdFromMs: number, after?: string) =>
+        stores.keys.listSecretHashes({ createdFromMs, after, limit: 10 });
+      expect(await list(0)).toEqual(hashes.slice(0, 10));
+      expect(await list(0, hashes[9])).toEqual(hashes.slice(10, 20));
+      expect(await list(0, hashes[19])).toEqual(hashes.slice(20));
+      expect(await list(1022)).toEqual(hashes.slice(22));
+      expect(await list(1022, hashes[23])).toEqual(hashes.slice(24));
+    });
+
     it('begin empty', async () => {
       await stores.check();
       expect(await stores.keys.count()).toBe(0);

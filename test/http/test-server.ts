@@ -42,6 +42,7 @@ const OPTIONS: HttpOptions = {
   keepAliveTimeoutMs: 5_000,
   writeTimeoutMs: 10_000,
   corsOrigins: [],
+  trustedProxies: [],
   metricsRequireKey: false,
   structuredState: false,
   tokenArrays: 'refuse',

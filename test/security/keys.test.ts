@@ -100,6 +100,7 @@ describe('a key', () => {
     const store: KeyStore = {
       findByHash,
       insert: unused,
+      listSecretHashes: unused,
       findById: unused,
       list: unused,
       update: unused,

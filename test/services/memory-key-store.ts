@@ -19,6 +19,7 @@ export class MemoryKeyStore implements KeyStore {
   readonly stored: Stored[] = [];
   readonly audit: AuditRecord[] = [];
   lookups = 0;
+  listings = 0;
   isDown = false;
   /** Held look-ups: each waits until somebody calls it. */
   held: (() => void)[] | undefined;
@@ -37,6 +38,17 @@ export class MemoryKeyStore implements KeyStore {
     const { held } = this;
     if (held !== undefined) await new Promise<void>((resolve) => held.push(resolve));
     return answer;
+  }
+
+  async listSecretHashes({ createdFromMs, after, limit }: Parameters<KeyStore['listSecretHashes']>[0]) {
+    this.listings++;
+    if (this.isDown) throw new StoreUnavailableError('The store is down.');
+    const secrets = this.stored.flatMap((stored) => stored.secrets);
+    const hashes = secrets.filter(({ createdAtMs }) => createdAtMs >= createdFromMs).map(({ hash }) => hash);
+    return hashes
+      .toSorted()
+      .filter((hash) => after === undefined || hash > after)
+      .slice(0, limit);
   }
 
   async findById(id: string): Promise<ApiKey | undefined> {

@@ -31,6 +31,7 @@ export const STORE_METHODS: { readonly [Name in StoreName]: Readonly<Record<keyo
   keys: {
     insert: true,
     findByHash: true,
+    listSecretHashes: true,
     findById: true,
     list: true,
     update: true,
