@@ -15,7 +15,8 @@ import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePref
 import { isOver, type KeyState, keyStateOf } from './key-state.ts';
 
 const ID_LENGTH = 16;
-const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
+/** What ids of keys look like. */
+export const KEY_ID = /^key_[0-9A-Za-z]{1,64}$/;
 /** The same in every process: of several that start on an empty store, only one can insert it. */
 const FIRST_KEY_ID = 'key_initial';
 const PAGE_KEYS = 1000;

@@ -10,6 +10,9 @@ const MAX_TIME_MS = 253_402_300_799_999;
 // Control characters, halves of surrogate pairs, line separators, and what turns the direction of text.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
+/** The same for readers of `/openapi.json`, in what every engine of regular expressions knows. */
+export const PRINTABLE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$';
+
 export function isPrintable(text: string): boolean {
   return !UNPRINTABLE.test(text);
 }

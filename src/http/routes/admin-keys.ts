@@ -4,7 +4,7 @@ import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
-import { type ApiKeyService, isKeyId } from '../../services/api-keys.ts';
+import type { ApiKeyService } from '../../services/api-keys.ts';
 import { pageOf } from '../../services/page.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
@@ -24,7 +24,7 @@ import {
   toWireKey,
 } from '../schemas/admin-key.ts';
 import { toInstant } from '../schemas/instant.ts';
-import { badCursor, cursorParameter, limitParameter, nextCursorOf } from '../schemas/paging.ts';
+import { keyCursor, limitParameter, nextCursorOf } from '../schemas/paging.ts';
 import { strictFields } from '../schemas/strict-fields.ts';
 
 const tag = 'Administration';
@@ -40,7 +40,7 @@ const listSchema = operation(
     errors: ['invalid_request'],
   },
   {
-    querystring: strictFields('query', { limit: limitParameter, cursor: cursorParameter }),
+    querystring: strictFields('query', { limit: limitParameter, cursor: keyCursor }),
     response: { 200: keyListSchema },
   },
 );
@@ -110,7 +110,6 @@ export async function adminKeyRoutes(api: FastifyInstance, { keys }: { readonly 
 
   typed.get('/keys', { schema: listSchema }, async ({ query }) => {
     const { limit, cursor: after } = query;
-    if (after !== undefined && !isKeyId(after)) throw badCursor();
     const page = pageOf(await keys.list({ after, limit: limit + 1 }), limit);
     return {
       object: 'list' as const,

@@ -16,7 +16,7 @@ import {
   toWireCurrent,
   toWirePrice,
 } from '../schemas/admin-price.ts';
-import { cursorParameter, limitParameter, parseOffset } from '../schemas/paging.ts';
+import { limitParameter, numberCursor, parseOffset } from '../schemas/paging.ts';
 import { filterText, strictFields } from '../schemas/strict-fields.ts';
 
 export interface AdminPricesDeps {
@@ -49,7 +49,7 @@ const historySchema = operation(
     querystring: strictFields('query', {
       model: filterText('model').optional().describe('Of this model alone.'),
       limit: limitParameter,
-      cursor: cursorParameter,
+      cursor: numberCursor,
     }),
     response: { 200: priceHistorySchema },
   },

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { KeyPatch, NewApiKey } from '../../services/api-keys.ts';
+import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../services/field-rules.ts';
 import { KEY_RULES } from '../../services/key-rules.ts';
 import type { KeyState } from '../../services/key-state.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
@@ -65,9 +66,14 @@ export const rotatedKeySchema = keySchema
 
 const name = z
   .string("The field 'name' must be a string.")
-  .meta({ minLength: 1, maxLength: KEY_RULES.maxNameLength, description: 'For people; not unique.' });
+  .meta({ minLength: 1, maxLength: KEY_RULES.maxNameLength, pattern: PRINTABLE_PATTERN })
+  .describe('For people; not unique. Blanks at its ends are dropped.');
+const modelPattern = z
+  .string('A model must be a string.')
+  .meta({ minLength: 1, maxLength: MAX_MODEL_LENGTH, pattern: PRINTABLE_PATTERN });
 const models = z
-  .array(z.string('A model must be a string.'), "The field 'models' must be an array of strings, or null for all.")
+  .array(modelPattern, "The field 'models' must be an array of strings, or null for all.")
+  .meta({ maxItems: KEY_RULES.maxModels })
   .nullable()
   .describe('Models it may use, `*` for any run of characters; null: all.');
 const scopes = z

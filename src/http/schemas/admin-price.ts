@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { Price } from '../../domain/money.ts';
-import { MAX_MODEL_LENGTH } from '../../services/field-rules.ts';
+import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../services/field-rules.ts';
 import { type DatedPrice, formatPrice, type NewPrice } from '../../services/prices.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { priceField } from './money-field.ts';
@@ -62,7 +62,7 @@ export const currentPricesSchema = z
 export const newPriceSchema = strictFields('body', {
   model: z
     .string("The field 'model' must be a string.")
-    .meta({ minLength: 1, maxLength: MAX_MODEL_LENGTH, description: 'Id of the model.' }),
+    .meta({ minLength: 1, maxLength: MAX_MODEL_LENGTH, pattern: PRINTABLE_PATTERN, description: 'Id of the model.' }),
   input_usd: priceField('input_usd').describe('US dollars per 1,000,000 tokens of input.'),
   cached_input_usd: priceField('cached_input_usd')
     .optional()

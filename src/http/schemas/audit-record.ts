@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { StoredAuditRecord } from '../../services/audit.ts';
 import { instantReply, toInstant } from './instant.ts';
-import { cursorParameter, limitParameter, listOf } from './paging.ts';
+import { limitParameter, listOf, numberCursor } from './paging.ts';
 import { strictFields } from './strict-fields.ts';
 
 const auditRecordSchema = z
@@ -23,7 +23,7 @@ export const auditListSchema = listOf(auditRecordSchema, {
   description: 'What administrators did, newest first.',
 });
 
-export const auditQuery = strictFields('query', { limit: limitParameter, cursor: cursorParameter });
+export const auditQuery = strictFields('query', { limit: limitParameter, cursor: numberCursor });
 
 export function toWireAudit(record: StoredAuditRecord): z.output<typeof auditRecordSchema> {
   const { id, atMs, actor, action, target, details } = record;

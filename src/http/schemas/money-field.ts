@@ -20,7 +20,7 @@ export function usdField(name: string) {
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .meta({ type: 'string', pattern: '^\\d{1,7}(\\.\\d{1,12})?$', examples: ['12.50'] });
+    .meta({ type: 'string', pattern: '^(\\d{1,6}(\\.\\d{1,12})?|1000000(\\.0{1,12})?)$', examples: ['12.50'] });
 }
 
 /** Dollars per 1,000,000 tokens → micro-dollars. */

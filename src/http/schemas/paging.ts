@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
+import { KEY_ID } from '../../services/api-keys.ts';
 import type { Page } from '../../services/page.ts';
 import { queryNumber, queryText } from './strict-fields.ts';
 
@@ -10,10 +11,23 @@ export const limitParameter = queryNumber('limit', { min: 1, max: 1000, byDefaul
   'Items of a page. Default: 100.',
 );
 
-export const cursorParameter = queryText('cursor')
-  .max(200, badCursorMessage())
-  .optional()
-  .describe('`next_cursor` of the page before.');
+const NUMBER_CURSOR = /^\d{1,15}$/;
+const ROW_CURSOR = /^(\d{1,15})\.([\w-]{1,128})$/;
+
+/** @param pattern what a cursor of this list looks like */
+function cursorLike(pattern: RegExp) {
+  return queryText('cursor')
+    .regex(pattern, badCursorMessage())
+    .optional()
+    .describe('`next_cursor` of the page before.');
+}
+
+/** Of a list whose cursors are numbers. */
+export const numberCursor = cursorLike(NUMBER_CURSOR);
+/** Of a list of rows of the ledger. */
+export const rowCursorParameter = cursorLike(ROW_CURSOR);
+/** Of a list of keys. */
+export const keyCursor = cursorLike(KEY_ID);
 
 export const nextCursor = z.string().nullable().describe('For the next page; null: this is the last one.');
 
@@ -32,7 +46,7 @@ export function listOf<Item extends z.ZodType>(
 
 /** @throws AppError `invalid_request` */
 export function parseNumberCursor(cursor: string): number {
-  const number = /^\d{1,15}$/.test(cursor) ? Number(cursor) : Number.NaN;
+  const number = NUMBER_CURSOR.test(cursor) ? Number(cursor) : Number.NaN;
   if (!Number.isSafeInteger(number)) throw badCursor();
   return number;
 }
@@ -44,7 +58,7 @@ export function parseOffset(cursor: string | undefined): number {
 
 /** @throws AppError `invalid_request` */
 export function parseRowCursor(cursor: string): { acceptedAtMs: number; id: string } {
-  const [, time, id] = /^(\d{1,15})\.([\w-]{1,128})$/.exec(cursor) ?? [];
+  const [, time, id] = ROW_CURSOR.exec(cursor) ?? [];
   if (time === undefined || id === undefined) throw badCursor();
   return { acceptedAtMs: Number(time), id };
 }

@@ -2,7 +2,7 @@
 // was sent.
 
 import { z } from 'zod';
-import { isPrintable } from '../../services/field-rules.ts';
+import { isPrintable, PRINTABLE_PATTERN } from '../../services/field-rules.ts';
 
 /** @param what `body`, `query`, or the field that holds the object */
 export function strictFields<Shape extends z.core.$ZodLooseShape>(what: string, shape: Shape) {
@@ -23,7 +23,8 @@ export const queryText = (name: string) => z.string(`The parameter '${name}' mus
 export const filterText = (name: string) =>
   queryText(name)
     .max(256, `The parameter '${name}' is too long.`)
-    .refine(isPrintable, `The parameter '${name}' has control characters.`);
+    .refine(isPrintable, `The parameter '${name}' has control characters.`)
+    .meta({ pattern: PRINTABLE_PATTERN });
 
 export interface NumberRules {
   readonly min: number;

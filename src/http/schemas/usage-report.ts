@@ -6,7 +6,7 @@ import type { GroupPage, UsageDimension, UsageFilter, UsageGroup, UsageReport } 
 import type { CsvRow } from '../csv-reply.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
-import { cursorParameter, limitParameter, nextCursor } from './paging.ts';
+import { limitParameter, nextCursor, numberCursor, rowCursorParameter } from './paging.ts';
 import { filterText, queryText, strictFields } from './strict-fields.ts';
 
 const OWN_DIMENSIONS = ['model', 'endpoint', 'end', 'day', 'hour'] as const satisfies readonly UsageDimension[];
@@ -26,7 +26,7 @@ function groupBy<Dimension extends UsageDimension>(dimensions: readonly Dimensio
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .meta({ type: 'string', examples: ['model,day'] })
+    .meta({ type: 'string', pattern: `^$|^(${dimensions.join('|')})(,(${dimensions.join('|')}))*$` })
     .describe(`What is summed apart: ${dimensions.join(', ')}. Default: nothing, one sum of all.`);
 }
 
@@ -36,7 +36,7 @@ const range = {
     .describe('From then on. Default: the start of this month, in UTC.'),
   to: instantField('to', 'parameter').optional().describe('Until before then. Default: now.'),
 };
-const paging = { limit: limitParameter, cursor: cursorParameter };
+const paging = { limit: limitParameter, cursor: numberCursor };
 const filters = {
   model: filterText('model').optional().describe('Of this model alone.'),
   endpoint: filterText('endpoint').optional().describe('Of this endpoint alone: `/ai/v1/systemone`.'),
@@ -63,7 +63,14 @@ export const usageQuery = strictFields('query', {
   ...paging,
   ...format,
 });
-export const requestsQuery = strictFields('query', { ...range, ...keyFilter, ...filters, ...paging, ...format });
+export const requestsQuery = strictFields('query', {
+  ...range,
+  ...keyFilter,
+  ...filters,
+  limit: limitParameter,
+  cursor: rowCursorParameter,
+  ...format,
+});
 
 // Not z.int(): beyond 2^53 a sum is told as exactly as JSON's readers can hold it, rather than not at all.
 const count = z.number().min(0).meta({ type: 'integer' });
