@@ -14,11 +14,8 @@ const loaded = { status: 'passed', assertionResults: [{ status: 'passed' }] };
 const unloaded = { status: 'failed', assertionResults: [] };
 const green = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, testResults: [loaded] };
 
-/** @param exitCodes of the tests and of the check */
-function count(
-  report: object | undefined,
-  exitCodes: readonly [number, number],
-): { line: string; status: number | null } {
+/** @param exitCodes of the tests and of each check */
+function count(report: object | undefined, exitCodes: readonly number[]): { line: string; status: number | null } {
   const file = join(folder, 'report.json');
   rmSync(file, { force: true });
   if (report !== undefined) writeFileSync(file, JSON.stringify(report));
@@ -30,6 +27,8 @@ it.each([
   ['all green', green, [0, 0], '6 passed, 0 failed', 0],
   ['skipped tests', { ...green, numPendingTests: 2 }, [0, 0], '6 passed, 0 failed', 0],
   ['a failed check', green, [0, 1], '5 passed, 1 failed', 1],
+  ['a second check that failed', green, [0, 0, 2], '6 passed, 1 failed', 1],
+  ['two green checks', green, [0, 0, 0], '7 passed, 0 failed', 0],
   ['a failed test', { ...green, numFailedTests: 2 }, [1, 0], '6 passed, 2 failed', 1],
   ['a file that cannot be loaded', { ...green, testResults: [loaded, unloaded] }, [1, 0], '6 passed, 1 failed', 1],
   ['a crash after green tests', green, [1, 0], '6 passed, 1 failed', 1],

@@ -50,7 +50,7 @@ export const IDEMPOTENCY_KEY: OpenAPIV3_1.ParameterObject = {
     'Makes a retry safe: a request with the same key and the same body runs and is billed once, and every retry gets the',
     'first reply. 1 to 255 visible ASCII characters.',
   ].join(' '),
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
 
 export const DEADLINE: OpenAPIV3_1.ParameterObject = {

@@ -284,7 +284,7 @@ export class ApiKeyService {
   }
 }
 
-export function isKeyId(text: string): boolean {
+function isKeyId(text: string): boolean {
   return KEY_ID.test(text);
 }
 

@@ -6,6 +6,8 @@ import type { EmbeddingRequest } from '../../services/embed.ts';
 import { modelField } from './model-field.ts';
 
 const MAX_EMBEDDING_INPUTS = 2048;
+/** Far more than any; what a model has is checked by the engine. */
+const MAX_DIMENSIONS = 1_000_000;
 
 type Inputs = EmbeddingRequest['inputs'];
 type Input = Inputs[number];
@@ -114,6 +116,7 @@ const otherFields = {
   dimensions: z
     .int("The field 'dimensions' must be a whole number.")
     .min(1, "The field 'dimensions' must be at least 1.")
+    .max(MAX_DIMENSIONS, "The field 'dimensions' is more than any model has.")
     .nullish()
     .describe("Fewer than the model's own are cut off the end and normalised again."),
   truncate: z

@@ -35,7 +35,7 @@ export function priceField(name: string) {
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
-    .meta({ type: 'string', pattern: '^\\d{1,4}(\\.\\d{1,6}0*)?$', examples: ['0.0378'] });
+    .meta({ type: 'string', pattern: '^(\\d{1,3}(\\.\\d{1,6})?|1000(\\.0{1,6})?)$', examples: ['0.0378'] });
 }
 
 /** The two spellings of one cost. */

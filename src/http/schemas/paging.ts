@@ -73,7 +73,7 @@ export function rowCursor({ acceptedAtMs, id }: { readonly acceptedAtMs: number;
   return `${acceptedAtMs}.${id}`;
 }
 
-export function badCursor(): AppError {
+function badCursor(): AppError {
   return new AppError('invalid_request', badCursorMessage(), { param: 'cursor' });
 }
 
