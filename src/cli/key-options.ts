@@ -27,8 +27,16 @@ export const KEY_OPTIONS = {
   expires: { type: 'string', help: 'After 90m, 12h, 30d, 52w, at a date, or never', example: '30d' },
   budget: { type: 'string', help: 'Dollars it may spend, or none', example: '12.50' },
   reset: { type: 'string', help: 'When its budget starts anew, in UTC: none, day, month', example: 'month' },
-  'requests-per-minute': { type: 'string', help: 'Requests in any 60 seconds, or none', example: '600' },
-  'tokens-per-minute': { type: 'string', help: 'Tokens in any 60 seconds, or none', example: '100000' },
+  'requests-per-minute': {
+    type: 'string',
+    help: 'Requests in a minute of the clock (in 60 seconds across two: up to twice as many), or none',
+    example: '600',
+  },
+  'tokens-per-minute': {
+    type: 'string',
+    help: 'Tokens in a minute of the clock, counted the same way, or none',
+    example: '100000',
+  },
   concurrent: { type: 'string', help: 'Requests at a time, or none', example: '8' },
 } as const satisfies Record<string, CommandOption>;
 

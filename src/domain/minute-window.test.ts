@@ -51,6 +51,16 @@ describe('the window', () => {
     expect(rateStanding({ ...NEW_WINDOW, startMs: START_MS }, 'requests', limits).resetMs).toBe(0);
   });
 
+  it('lets in the limit in each minute of the clock, and in 60 seconds across two of them up to twice as many', () => {
+    const limit = 60;
+    const lateMs = START_MS + 59_999;
+    const full = { ...NEW_WINDOW, startMs: START_MS, requestsNow: limit };
+    expect(fits(full, 'requests', { limit, amount: 1, nowMs: lateMs })).toBe(false);
+    const next = advance(full, lateMs + 59_999);
+    expect(rateStanding(next, 'requests', { limit, nowMs: lateMs + 59_999 }).remaining).toBe(limit - 1);
+    expect(rateStanding(next, 'requests', { limit, nowMs: lateMs + 1 }).remaining).toBe(0);
+  });
+
   it('never lets in more than the whole limit', () => {
     const window = { ...NEW_WINDOW, startMs: START_MS };
     expect(fits(window, 'tokens', { limit: 10, amount: 10, nowMs: START_MS })).toBe(true);

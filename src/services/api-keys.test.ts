@@ -237,6 +237,8 @@ describe('an administrator', () => {
     ['revokes', (id, actor) => keys.revoke(id, actor)],
     ['disables', (id, actor) => keys.update(id, { isDisabled: true }, actor)],
     ['takes the scope from', (id, actor) => keys.update(id, { scopes: ['inference'] }, actor)],
+    ['sets an end to', (id, actor) => keys.update(id, { expiresAtMs: nowMs + 1000 }, actor)],
+    ['sets a far end to', (id, actor) => keys.update(id, { expiresAtMs: nowMs + 3_600_000 }, actor)],
   ];
 
   it.each(changes)('neither %s itself', async (_what, change) => {
@@ -257,6 +259,19 @@ describe('an administrator', () => {
     await expect(change(key.id, disabled.id)).rejects.toEqual(conflict);
     keys = fixed;
     await expect(change(key.id, 'key_configured')).resolves.toBeDefined();
+  });
+
+  it('does not bring forward the time at which nobody administers any more', async () => {
+    keys = new ApiKeyService({ store, nowMs: () => nowMs });
+    const [one, two] = [(await keys.create(ADMIN)).key, (await keys.create(ADMIN)).key];
+    await expect(keys.update(two.id, { expiresAtMs: nowMs + 60_000 }, one.id)).resolves.toBeDefined();
+    await expect(keys.update(one.id, { expiresAtMs: nowMs + 90_000 }, two.id)).rejects.toEqual(conflict);
+    await expect(keys.update(two.id, { expiresAtMs: nowMs + 30_000 }, one.id)).resolves.toBeDefined();
+    // Later, or never: that takes nothing from anybody.
+    await expect(keys.update(two.id, { expiresAtMs: nowMs + 40_000 }, two.id)).resolves.toBeDefined();
+    await expect(keys.update(two.id, { expiresAtMs: null }, two.id)).resolves.toBeDefined();
+    await expect(keys.update(one.id, { expiresAtMs: nowMs + 90_000 }, two.id)).resolves.toBeDefined();
+    await expect(keys.update(two.id, { expiresAtMs: nowMs + 90_000 }, COMMAND_LINE)).resolves.toBeDefined();
   });
 
   it('does not race another: of two that revoke each other one stays', async () => {

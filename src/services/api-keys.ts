@@ -166,6 +166,7 @@ export class ApiKeyService {
       if (key.revokedAtMs !== null) throw new AppError('conflict', 'The key is revoked for good.');
       const losesAdmin = fields.isDisabled === true || fields.scopes?.includes('admin') === false;
       if (losesAdmin) await this.#refuseLockOut(key, actor);
+      else if (endMs(fields) < endMs(key)) await this.#refuseLockOut(key, actor, endMs(key));
       const change = this.#changeOf(key, fields);
       const audit = this.#record({ actor, action: 'key.update', target: id, details: describeChange(change) });
       return this.#changed(id, await this.#store.update(id, change, audit));
@@ -232,8 +233,11 @@ export class ApiKeyService {
     throw new AppError('conflict', 'This is the key of the configuration; it can only be changed there.');
   }
 
-  /** An administrator may lock others out, but neither itself nor everybody. @throws AppError `conflict` */
-  async #refuseLockOut(target: ApiKey, actor: string): Promise<void> {
+  /**
+   * An administrator may lock others out, but neither itself nor everybody.
+   * @param untilMs how long somebody else must administer; default: now @throws AppError `conflict`
+   */
+  async #refuseLockOut(target: ApiKey, actor: string, untilMs = this.#nowMs()): Promise<void> {
     const nowMs = this.#nowMs();
     const administers = (key: ApiKey): boolean => keyStateOf(key, nowMs) === 'active' && key.scopes.includes('admin');
     if (isOnTheMachine(actor) || !administers(target)) return;
@@ -241,7 +245,7 @@ export class ApiKeyService {
       throw new AppError('conflict', 'A key cannot take this from itself; use another key, or the command line.');
     }
     if (this.#fixed !== undefined) return;
-    for await (const key of this.#all()) if (key.id !== target.id && administers(key)) return;
+    for await (const key of this.#all()) if (key.id !== target.id && administers(key) && endMs(key) >= untilMs) return;
     throw new AppError('conflict', 'This is the last valid key with the scope "admin".');
   }
 
@@ -286,6 +290,11 @@ export class ApiKeyService {
 
 function isKeyId(text: string): boolean {
   return KEY_ID.test(text);
+}
+
+/** When it expires; Infinity: never, or not to be changed. */
+function endMs({ expiresAtMs }: { readonly expiresAtMs?: number | null }): number {
+  return expiresAtMs ?? Number.POSITIVE_INFINITY;
 }
 
 // Hashes rather than secrets are compared: equal lengths, and nothing about the secret shows in the time it takes.

@@ -15,6 +15,22 @@ describe('CSV', () => {
     expect(renderCsv([[text]])).toContain(`'${text}`);
   });
 
+  // A spreadsheet of many a country separates by semicolons, whatever the file does, and sees no quotes within a cell.
+  it.each([
+    ['a;=1+1', "a;'=1+1"],
+    ['a; @x;+2', "a; '@x;'+2"],
+    ['a\n=1', "a\n'=1"],
+    ['a\r-1', "a\r'-1"],
+    ['a\t=1', "a\t'=1"],
+    ['a,=1', 'a,=1'],
+    ['＝1', "'＝1"],
+    ['a;b=c', 'a;b=c'],
+    ['1;-', "1;'-"],
+  ])('makes %j text for a spreadsheet that cuts it elsewhere', (text, told) => {
+    const cell = renderCsv([[text]]).trimEnd();
+    expect(cell.startsWith('"') ? cell.slice(1, -1) : cell).toBe(told);
+  });
+
   it('is empty without rows', () => {
     expect(renderCsv([])).toBe('');
   });

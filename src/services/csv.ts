@@ -14,8 +14,13 @@ function renderCell(cell: CsvCell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** What begins a formula, in wide characters too, where a cell begins: also where another separator would make it begin. */
+const FORMULA = /(^|[;\t\r\n])( *)([=+\-@＝＋－＠])/g;
+
 // A spreadsheet runs what begins like a formula, and some texts (names of keys and models, request ids) are of others'
-// choosing. A leading apostrophe makes it text.
+// choosing. An apostrophe makes it text. Many cut at semicolons or tabs, whatever the file is separated by, and know no
+// quotes within a cell.
 function defuse(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const defused = text.replace(FORMULA, "$1$2'$3");
+  return /^[\t\r]/.test(defused) ? `'${defused}` : defused;
 }

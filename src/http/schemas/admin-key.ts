@@ -24,8 +24,8 @@ const keyBudget = z
   .meta({ id: 'KeyBudget', description: 'What a key may spend.' });
 const keyLimits = z
   .object({
-    requests_per_minute: limitReply.describe('Requests it may begin within a minute; null: no limit.'),
-    tokens_per_minute: limitReply.describe('Tokens it may use within a minute; null: no limit.'),
+    requests_per_minute: limitReply.describe('Requests it may begin in a minute of the clock; null: no limit.'),
+    tokens_per_minute: limitReply.describe('Tokens it may use in a minute of the clock; null: no limit.'),
     concurrent_requests: limitReply.describe('Requests it may have under way at a time; null: no limit.'),
   })
   .meta({ id: 'KeyLimits', description: 'How much a key may ask at a time.' });
@@ -92,8 +92,8 @@ const budget = strictFields('budget', {
 const LIMIT = `A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}, or null for none.`;
 const limit = z.int(LIMIT).min(1, LIMIT).max(KEY_RULES.maxLimit, LIMIT).nullable().optional();
 const limits = strictFields('limits', {
-  requests_per_minute: limit.describe('Requests it may begin within a minute; null: no limit.'),
-  tokens_per_minute: limit.describe('Tokens it may use within a minute; null: no limit.'),
+  requests_per_minute: limit.describe('Requests it may begin in a minute of the clock; null: no limit.'),
+  tokens_per_minute: limit.describe('Tokens it may use in a minute of the clock; null: no limit.'),
   concurrent_requests: limit.describe('Requests it may have under way at a time; null: no limit.'),
 }).meta({ id: 'NewKeyLimits', description: 'How much a key may ask at a time.' });
 const expiresAt = instantField('expires_at').nullable().describe('From then on it is refused; null: never.');
