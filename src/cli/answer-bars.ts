@@ -1,5 +1,6 @@
 // The answers of a decision as bars for a terminal. Pure.
 
+import { parsePlainJson } from '../domain/json.ts';
 import { clean } from './table.ts';
 
 const BAR_CELLS = 30;
@@ -26,7 +27,7 @@ interface WireDecision {
  * @param titles question name → what to print above its answer
  */
 export function renderAnswers(body: string, titles: ReadonlyMap<string, string>): string {
-  const { answers, usage } = JSON.parse(body) as WireDecision;
+  const { answers, usage } = parsePlainJson(body) as WireDecision;
   const blocks = Object.entries(answers).map(
     ([name, answer]) => `${clean(titles.get(name) ?? name)}\n${renderAnswer(answer)}`,
   );

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { parsePlainJson } from '../domain/json.ts';
 import { findLabelTask, type LabelTask } from '../quality/label-task.ts';
 import { type LabelledRow, parseLabelledRows } from '../quality/labelled-row.ts';
 import type { CommandOption } from './command.ts';
@@ -58,7 +59,7 @@ async function readText(path: string): Promise<string> {
 async function readJson(path: string): Promise<unknown> {
   const text = await readText(path);
   try {
-    return JSON.parse(text);
+    return parsePlainJson(text);
   } catch {
     throw new UsageError(`${path} is not valid JSON.`);
   }

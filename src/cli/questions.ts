@@ -1,6 +1,7 @@
 // Questions as flags: `--choice "Which team?" billing="payments, refunds" technical`, into the text of a request's
 // `questions`. Written name by name, because an object would reorder names such as "10".
 
+import { parsePlainJson } from '../domain/json.ts';
 import { type Token, UsageError } from './command.ts';
 
 export interface AskedQuestions {
@@ -35,7 +36,7 @@ export function questionsFromTokens(tokens: readonly Token[]): AskedQuestions {
 export function questionsFromJson(json: string): AskedQuestions {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(json);
+    parsed = parsePlainJson(json);
   } catch {
     throw new UsageError('The file of --questions is not valid JSON.');
   }

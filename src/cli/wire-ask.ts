@@ -1,6 +1,7 @@
 // Questions to a model over the wire, as any caller asks them, and its probabilities out of the reply.
 
 import { availableParallelism } from 'node:os';
+import { parsePlainJson } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
 import { type AskedModel, Refusal } from '../quality/asking.ts';
 import { writeQuestion } from '../quality/wire-question.ts';
@@ -18,7 +19,7 @@ export function askOverWire(model: DecisionModel, server: ServerConnection): Ask
     ask: async (state, questions) => {
       const reply = await server.post('/ai/v1/systemone', writeRequest(model.id, state, questions));
       if (reply.status !== 200) throw new Refusal(errorMessage(reply.body));
-      const { answers } = JSON.parse(reply.body) as { answers: Readonly<Record<string, WireAnswer>> };
+      const { answers } = parsePlainJson(reply.body) as { answers: Readonly<Record<string, WireAnswer>> };
       return questions.map((question, place) => readAnswer(question, answers[place]));
     },
   };

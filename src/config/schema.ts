@@ -103,8 +103,24 @@ const http = z.strictObject({
     .max(256 * 1024 * 1024)
     .default(8 * 1024 * 1024)
     .register(note, {
-      help: 'Largest request body.',
+      help: 'Largest request body, counted after decoding.',
       unit: 'bytes',
+    }),
+  decisionBodyLimitBytes: z
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(2 * 1024 * 1024)
+    .register(note, {
+      help: 'The same for a decision, whose document and questions have 40,960 tokens at most.',
+      unit: 'bytes',
+    }),
+  bodiesBytes: bytes(1024 * 1024)
+    .optional()
+    .register(note, {
+      help: 'Memory for request bodies that are being read or wait to be let go; one key may take half of it. Who finds no room waits with an unread socket, then gets a 503.',
+      unit: 'bytes',
+      defaultText: 'an eighth of the largest heap',
     }),
   headersTimeoutMs: milliseconds().default(10_000).register(note, {
     help: 'A client that takes longer to send its headers gets a 408.',

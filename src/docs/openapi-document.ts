@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
+import { configSchema } from '../config/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -25,6 +26,7 @@ export async function renderOpenapiDocument(): Promise<string> {
 
 /** Routes are described without a model or a key; nothing here is ever called. */
 function describedDeps(): Parameters<typeof createHttpServer>[0] {
+  const { http } = configSchema.parse({});
   const catalog = new Catalog([]);
   return {
     authenticator: { authenticate: notServed },
@@ -47,7 +49,8 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
     logger: pino({ level: 'silent' }),
     options: {
       version: packageVersion(),
-      bodyLimitBytes: 1024,
+      bodyLimitBytes: http.bodyLimitBytes,
+      decisionBodyLimitBytes: http.decisionBodyLimitBytes,
       headersTimeoutMs: 1000,
       requestTimeoutMs: 1000,
       keepAliveTimeoutMs: 1000,

@@ -1,18 +1,17 @@
 // Bodies of the admin routes: small, every name at most once. What the last of two equal names would say is not guessed
 // where keys and money are changed.
 
-import type { FastifyInstance } from 'fastify';
-import { parseOrderedBody, parsePlainBody } from './json-body.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { JsonRules } from '../domain/json.ts';
+import type { BodyIntake } from './body-intake.ts';
+import type { BodyLimits } from './body-limits.ts';
 
-const ADMIN_BODY_LIMIT_BYTES = 256 * 1024;
+const RULES: JsonRules = { objects: 'plain', duplicates: 'refuse' };
 
-export function parseAdminBodies(api: FastifyInstance): void {
+export function parseAdminBodies(api: FastifyInstance, intake: BodyIntake, limits: BodyLimits): void {
   api.removeAllContentTypeParsers();
-  const options = { parseAs: 'buffer', bodyLimit: ADMIN_BODY_LIMIT_BYTES } as const;
-  api.addContentTypeParser('application/json', options, async (_request: unknown, body: Buffer) => {
-    // Some clients name a type even where there is nothing to send.
-    if (body.length === 0) return undefined;
-    parseOrderedBody(body);
-    return parsePlainBody(body);
+  api.addContentTypeParser('application/json', async (request: FastifyRequest, body: NodeJS.ReadableStream) => {
+    // Some clients name a type even where there is nothing to send: no body, no value.
+    return (await intake.receive(request, body, { limits, rules: RULES }))?.value;
   });
 }

@@ -1,6 +1,7 @@
 // Builds the HTTP server: hooks in the order they must run, the routes, the error handler. Listening and stopping are
 // the caller's.
 
+import { getHeapStatistics } from 'node:v8';
 import { serializerCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KeyScope } from '../domain/api-key.ts';
@@ -10,11 +11,11 @@ import type { ChatService } from '../services/chat.ts';
 import type { DecideService } from '../services/decide.ts';
 import type { EmbedService } from '../services/embed.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
+import { BodyIntake } from './body-intake.ts';
+import { type BodyLimitsByRoute, bodyLimitsByRoute } from './body-limits.ts';
 import { answerClientError, manageConnections } from './connections.ts';
 import { allowCrossOrigin } from './cors.ts';
 import { replyWithError } from './error-reply.ts';
-import { parseInferenceBodies } from './idempotency.ts';
-import { parsePlainBody, refuseEncodedBody } from './json-body.ts';
 import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { checkRequestHeads } from './request-head.ts';
@@ -31,10 +32,18 @@ import { scopeHook } from './scope.ts';
 import { type RefuseUnknownRoute, unknownRouteHandler } from './unknown-route.ts';
 import { validatorCompiler } from './validate.ts';
 
+/** What a body becomes may be some times as large as what was counted for it. */
+const PARTS_OF_HEAP = 8;
+
 export interface HttpOptions {
   /** Shown in `/openapi.json`. */
   readonly version: string;
+  /** Largest body of any route. */
   readonly bodyLimitBytes: number;
+  /** Largest body of a decision. */
+  readonly decisionBodyLimitBytes: number;
+  /** Memory for bodies that are being read or wait to be let go. Default: an eighth of what the heap may take. */
+  readonly bodiesBytes?: number | undefined;
   /** From the first byte of a request to its last header; later is 408. */
   readonly headersTimeoutMs: number;
   /** From the first byte of a request to the last of its body; later is 408. */
@@ -97,6 +106,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     isDraining: deps.isDraining,
   });
   checkRequestHeads(app);
+  const bodies = bodiesOf(deps.options);
+  bodies.intake.attach(app);
   allowCrossOrigin(app, deps.options.corsOrigins);
   // After every `onRequest`, so that the caller is known where the routes around ask for a key; before a body is read,
   // and before the framework has its say about methods that it knows and no route takes.
@@ -108,11 +119,12 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   await describeApi(app, deps.options.version);
   await app.register(serviceRoutes, { ...deps, metricsRequireKey: deps.options.metricsRequireKey });
   const { administration } = deps;
-  await app.register((api) => apiRoutes(api, deps, refuseUnknownRoute), { prefix: '/ai/v1' });
+  await app.register((api) => apiRoutes(api, { ...deps, bodies }, refuseUnknownRoute), { prefix: '/ai/v1' });
   if (administration !== undefined) {
     const register = async (api: FastifyInstance): Promise<void> => {
       guardRoutes(api, { authenticator: deps.authenticator, scope: 'admin', refuseUnknownRoute });
-      await adminRoutes(api, { ...administration, catalog: deps.catalog });
+      const { intake, limits } = bodies;
+      await adminRoutes(api, { ...administration, catalog: deps.catalog, intake, bodyLimits: limits.administration });
     };
     await app.register(register, { prefix: '/admin/v1' });
   }
@@ -132,19 +144,41 @@ function guardRoutes(api: FastifyInstance, { authenticator, scope, refuseUnknown
   api.addHook('onRequest', scopeHook(scope));
   // Without this an unknown route under the prefix would be refused before its caller is known.
   api.setNotFoundHandler(refuseUnknownRoute);
-  api.addHook('onRequest', refuseEncodedBody);
+}
+
+interface Bodies {
+  readonly intake: BodyIntake;
+  readonly limits: BodyLimitsByRoute;
+}
+
+interface InferenceDeps extends HttpDeps {
+  readonly bodies: Bodies;
+}
+
+function bodiesOf(options: HttpOptions): Bodies {
+  const totalBytes = options.bodiesBytes ?? Math.round(getHeapStatistics().heap_size_limit / PARTS_OF_HEAP);
+  return { intake: new BodyIntake({ totalBytes, keyBytes: totalBytes / 2 }), limits: bodyLimitsByRoute(options) };
 }
 
 /** Everything behind the scope `inference`. */
-async function apiRoutes(api: FastifyInstance, deps: HttpDeps, refuseUnknownRoute: RefuseUnknownRoute): Promise<void> {
+async function apiRoutes(
+  api: FastifyInstance,
+  deps: InferenceDeps,
+  refuseUnknownRoute: RefuseUnknownRoute,
+): Promise<void> {
   guardRoutes(api, { authenticator: deps.authenticator, scope: 'inference', refuseUnknownRoute });
-  parseInferenceBodies(api, parsePlainBody);
+  const { intake, limits } = deps.bodies;
   await api.register(modelsRoutes, deps);
   if (deps.administration !== undefined) await api.register(usageRoute, deps.administration);
   const { structuredState, tokenArrays, sharesAnswers: tellsSharing = false } = deps.options;
-  await api.register(systemoneRoute, { ...deps, structuredState, tellsSharing });
-  await api.register(embeddingsRoute, { ...deps, tokenArrays, tellsSharing });
-  await api.register(chatCompletionsRoute, { ...deps, writeTimeoutMs: deps.options.writeTimeoutMs });
+  await api.register(systemoneRoute, { ...deps, intake, bodyLimits: limits.decisions, structuredState, tellsSharing });
+  await api.register(embeddingsRoute, { ...deps, intake, bodyLimits: limits.embeddings, tokenArrays, tellsSharing });
+  await api.register(chatCompletionsRoute, {
+    ...deps,
+    intake,
+    bodyLimits: limits.chat,
+    writeTimeoutMs: deps.options.writeTimeoutMs,
+  });
 }
 
 function createApp({ options, logger }: HttpDeps): FastifyInstance {
@@ -153,7 +187,6 @@ function createApp({ options, logger }: HttpDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestIdOf,
     requestIdHeader: false,
-    bodyLimit: options.bodyLimitBytes,
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: options.keepAliveTimeoutMs,

@@ -1,6 +1,7 @@
 // Rows of a labelled file: a document, questions as a decision request has them, and what is right. Pure; where a file
 // lies and what it is asked of is not known here. The format is docs/guides/evaluation.md's.
 
+import { parsePlainJson } from '../domain/json.ts';
 import { toTarget } from './gold.ts';
 import { type LabelTask, questionOfTask } from './label-task.ts';
 import type { LabelledQuestion } from './labelled-question.ts';
@@ -83,7 +84,7 @@ function parseRow(text: string, { line, place, defaults }: RowPlace): LabelledRo
 function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parsePlainJson(text);
   } catch {
     throw new RowFault('it is not valid JSON');
   }

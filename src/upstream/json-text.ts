@@ -1,5 +1,5 @@
 // Edits single members of a JSON object in its text, so that everything else goes on as it came: order, unknown fields,
-// big integers, `1.0`, duplicate and `__proto__` keys. Knows no field by name. Takes only text that JSON.parse accepted.
+// big integers, `1.0`, duplicate and `__proto__` keys. Knows no field by name. Takes only text that a parser accepted.
 
 export interface JsonMember {
   readonly key: string;
@@ -33,7 +33,7 @@ export function listMembers(text: string): JsonMember[] {
   return members;
 }
 
-/** Text of the value of the last member of that name (the one JSON.parse takes), or undefined. */
+/** Text of the value of the last member of that name (the one that counts), or undefined. */
 export function findValue(text: string, members: readonly JsonMember[], key: string): string | undefined {
   const member = members.findLast((candidate) => candidate.key === key);
   return member && text.slice(member.valueStart, member.valueEnd);

@@ -1,6 +1,7 @@
 // The body an upstream is sent: the caller's text with the few members changed that must differ. Pure.
 
 import { AppError } from '../domain/errors.ts';
+import { parsePlainJson } from '../domain/json.ts';
 import type { ChatRequest } from './chat-upstream.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
@@ -61,7 +62,7 @@ function addCapEdits(
 }
 
 function parseCap(value: string | undefined): number | undefined {
-  return value === undefined ? undefined : asCap(JSON.parse(value));
+  return value === undefined ? undefined : asCap(parsePlainJson(value));
 }
 
 /** Anything but a positive integer is the upstream's to refuse. */

@@ -1,6 +1,7 @@
 // Reads the usage an upstream reports and makes its habits one: `completion_tokens` always has the reasoning tokens in
 // it. Pure.
 
+import { parsePlainJson } from '../domain/json.ts';
 import { MAX_BILLED_TOKENS } from '../domain/money.ts';
 import type { ChatUsage } from './chat-upstream.ts';
 import { isObject } from './json-object.ts';
@@ -31,7 +32,7 @@ interface RawUsage {
  * numbers from 0 to MAX_BILLED_TOKENS
  */
 export function readUsage(text: string, habit: ReasoningUsage | undefined): ReportedUsage | undefined {
-  const raw = parseUsage(JSON.parse(text));
+  const raw = parseUsage(parsePlainJson(text));
   if (raw === undefined) return undefined;
   const apart = reasoningApart(raw, habit);
   const reasoning = raw.reasoning ?? apart;

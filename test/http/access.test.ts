@@ -161,7 +161,8 @@ describe('bodies', () => {
     ['another type', { 'content-type': 'text/plain' }, /Content-Type: application\/json/],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, /Content-Type: application\/json/],
     ['a type that is none', { 'content-type': 'json' }, /Content-Type: application\/json/],
-    ['a packed body', { 'content-encoding': 'gzip' }, /without Content-Encoding/],
+    ['a body that is not encoded as it says', { 'content-encoding': 'gzip' }, /is not what its Content-Encoding says/],
+    ['an unknown encoding', { 'content-encoding': 'lzma' }, /one of gzip, br, zstd, deflate/],
   ])('400: %s', async (_what, headers, message) => {
     const { status, json } = await server.post('/ai/v1/systemone', decision, headers);
     expect([status, json.error.code]).toEqual([400, 'invalid_request']);

@@ -2,7 +2,7 @@
 // right type for each, sums, the most probable option, the mean level.
 
 import { expect } from 'vitest';
-import { type JsonObject, type JsonValue, parseOrderedJson } from '../../src/http/ordered-json.ts';
+import { type JsonObject, type JsonValue, parseOrderedJson } from '../../src/domain/json.ts';
 import { decisionReplySchema } from '../../src/http/schemas/decision-reply.ts';
 
 const TOLERANCE = 1e-6;

@@ -37,6 +37,7 @@ export const LLAMA: ModelCard = {
 const OPTIONS: HttpOptions = {
   version: '1.2.3',
   bodyLimitBytes: 8 * 1024 * 1024,
+  decisionBodyLimitBytes: 2 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,

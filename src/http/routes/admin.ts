@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Administration } from '../../services/administration.ts';
 import type { Catalog } from '../../services/catalog.ts';
 import { parseAdminBodies } from '../admin-body.ts';
+import type { BodyIntake } from '../body-intake.ts';
+import type { BodyLimits } from '../body-limits.ts';
 import { adminAuditRoute } from './admin-audit.ts';
 import { adminKeyRoutes } from './admin-keys.ts';
 import { adminPriceRoutes } from './admin-prices.ts';
@@ -11,10 +13,12 @@ import { adminUsageRoutes } from './admin-usage.ts';
 
 export interface AdminDeps extends Administration {
   readonly catalog: Catalog;
+  readonly intake: BodyIntake;
+  readonly bodyLimits: BodyLimits;
 }
 
 export async function adminRoutes(api: FastifyInstance, deps: AdminDeps): Promise<void> {
-  parseAdminBodies(api);
+  parseAdminBodies(api, deps.intake, deps.bodyLimits);
   // A reply may hold a secret or an account; neither is for a cache on the way.
   api.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store');

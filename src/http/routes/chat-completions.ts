@@ -5,9 +5,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ChatRequest, ChatService } from '../../services/chat.ts';
 import type { ChatReplyKeeper } from '../../services/chat-reply.ts';
 import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
+import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
+import type { BodyLimits } from '../body-limits.ts';
 import { EVENT_STREAM_HEADERS, EVENT_STREAM_TYPE, formatEventStream, sendEventStream } from '../event-stream.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
-import { parsePlainBody } from '../json-body.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { requesterOf } from '../requester.ts';
@@ -17,6 +18,8 @@ import { JSON_TYPE } from '../send-result.ts';
 export interface ChatCompletionsDeps {
   readonly chat: ChatService;
   readonly metrics: TokenCounter;
+  readonly intake: BodyIntake;
+  readonly bodyLimits: BodyLimits;
   /** A client that takes in nothing of a stream for that long is disconnected. */
   readonly writeTimeoutMs: number;
 }
@@ -44,11 +47,11 @@ const schema = operation(
 const bodyTexts = new WeakMap<FastifyRequest, string>();
 
 export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompletionsDeps): Promise<void> {
-  parseInferenceBodies(api, (body, request) => {
-    const value = parsePlainBody(body);
-    bodyTexts.set(request, body.toString());
+  const adapt = ({ text, value }: ReceivedBody, request: FastifyRequest): unknown => {
+    bodyTexts.set(request, text);
     return value;
-  });
+  };
+  parseInferenceBodies(api, { intake: deps.intake, limits: deps.bodyLimits, objects: 'plain', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/chat/completions', { schema }, async (request, reply) => {
     await answer(toChatRequest(request.body, bodyTexts.get(request) ?? ''), { request, reply, deps });
     return reply;

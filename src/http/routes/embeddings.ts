@@ -3,6 +3,9 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { EmbedService } from '../../services/embed.ts';
+import type { BodyIntake } from '../body-intake.ts';
+import type { BodyLimits } from '../body-limits.ts';
+import { parseInferenceBodies } from '../idempotency.ts';
 import type { TokenCounter } from '../observe.ts';
 import { type OperationDocs, operation } from '../operation.ts';
 import { localRequesterOf } from '../requester.ts';
@@ -18,6 +21,8 @@ import { resultWriter, sendResult } from '../send-result.ts';
 export interface EmbeddingsDeps {
   readonly embeddings: EmbedService;
   readonly metrics: TokenCounter;
+  readonly intake: BodyIntake;
+  readonly bodyLimits: BodyLimits;
   /** Whether replies say if their answer was shared. */
   readonly tellsSharing: boolean;
   readonly tokenArrays: TokenArrays;
@@ -37,6 +42,7 @@ const writer = resultWriter(writeEmbeddings);
 
 export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps): Promise<void> {
   const { embeddings, metrics, tellsSharing, tokenArrays } = deps;
+  parseInferenceBodies(api, { intake: deps.intake, limits: deps.bodyLimits, objects: 'plain' });
   const body = buildEmbeddingRequestSchema(tokenArrays);
   const schema = operation(docs, { body, response: { 200: embeddingReplySchema } });
   api.withTypeProvider<ZodTypeProvider>().post('/embeddings', { schema }, async (request, reply) => {

@@ -2,9 +2,11 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
+import type { JsonValue } from '../../domain/json.ts';
 import type { DecideService } from '../../services/decide.ts';
+import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
+import type { BodyLimits } from '../body-limits.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
-import { parseOrderedBody } from '../json-body.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { localRequesterOf } from '../requester.ts';
@@ -16,6 +18,8 @@ import { resultWriter, sendResult } from '../send-result.ts';
 export interface SystemoneDeps {
   readonly decisions: DecideService;
   readonly metrics: TokenCounter;
+  readonly intake: BodyIntake;
+  readonly bodyLimits: BodyLimits;
   /** Whether replies say if their answer was shared. */
   readonly tellsSharing: boolean;
   /** Whether `state` may be an object or array, which is then read as labelled lines. */
@@ -42,10 +46,9 @@ const writer = resultWriter(writeDecision);
 
 export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
   const { decisions, metrics, tellsSharing, structuredState } = deps;
-  parseInferenceBodies(api, (body) => {
-    const value = parseOrderedBody(body);
-    return structuredState ? withStateAsText(value) : value;
-  });
+  const { intake, bodyLimits: limits } = deps;
+  const adapt = ({ value }: ReceivedBody) => (structuredState ? withStateAsText(value as JsonValue) : value);
+  parseInferenceBodies(api, { intake, limits, objects: 'maps', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
     const answered = await decisions.decide(asked, localRequesterOf(request, reply), writer);

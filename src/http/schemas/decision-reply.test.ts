@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toAnswer } from '../../domain/answer.ts';
+import { type JsonObject, parseOrderedJson } from '../../domain/json.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { Decision } from '../../services/decide.ts';
-import { type JsonObject, parseOrderedJson } from '../ordered-json.ts';
 import { writeDecision } from './decision-reply.ts';
 
 const model: ModelCard = {

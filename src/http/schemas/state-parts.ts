@@ -1,6 +1,6 @@
 // A state as a list of parts, the form in which newer clients send one: `[{"type": "text", "text": "…"}]`. Pure.
 
-import { isObject, type JsonValue } from '../ordered-json.ts';
+import { isObject, type JsonValue } from '../../domain/json.ts';
 
 /** Between the texts of two parts. */
 export const PART_SEPARATOR = '\n';

@@ -1,7 +1,7 @@
 // JSON states as text.
 
 import { describe, expect, it } from 'vitest';
-import { parseOrderedJson } from '../ordered-json.ts';
+import { parseOrderedJson } from '../../domain/json.ts';
 import { renderState, withStateAsText } from './structured-state.ts';
 
 describe('a structured state', () => {

@@ -1,7 +1,7 @@
 // A JSON state as labelled lines, for servers that allow one: `customer name: Jane`. Pure. Off by default, because the
 // protocol's state is a string.
 
-import { isList, isObject, type JsonValue } from '../ordered-json.ts';
+import { isList, isObject, type JsonValue } from '../../domain/json.ts';
 import { findPartText, PART_SEPARATOR } from './state-parts.ts';
 
 /** @returns the body with an object or array in `state` replaced by text; any other body as it is */
