@@ -59,6 +59,10 @@ function brokenOff(): AppError {
   return new AppError('invalid_request', 'The connection was closed before the request was complete.');
 }
 
+function ignore(): void {
+  // Told to whoever reads.
+}
+
 /** What comes out of one stream, until its end or the first failure. */
 class Flow {
   readonly done: Promise<void>;
@@ -74,10 +78,10 @@ class Flow {
     this.#source = source;
     this.#take = take;
     this.#failed = failed;
-    // Kept for good: an error that comes after the reading has ended must not end the process.
-    source.on('error', () => this.fail(failed()));
-    source.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
-    if (source.destroyed) this.#onClose();
+    // Kept for good: an error that comes after the reading has ended must not end the process. It keeps nothing of the body.
+    source.on('error', ignore).on('error', this.#onFailure).on('close', this.#onFailure);
+    source.on('data', this.#onData).on('end', this.#onEnd);
+    if (source.destroyed) this.#onFailure();
   }
 
   fail(error: unknown): void {
@@ -104,9 +108,10 @@ class Flow {
     this.#settle.resolve();
   };
 
-  readonly #onClose = (): void => this.fail(this.#failed());
+  readonly #onFailure = (): void => this.fail(this.#failed());
 
   #detach(): void {
-    this.#source.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
+    this.#source.off('data', this.#onData).off('end', this.#onEnd);
+    this.#source.off('error', this.#onFailure).off('close', this.#onFailure);
   }
 }

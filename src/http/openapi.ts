@@ -8,7 +8,9 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import type { KeyScope } from '../domain/api-key.ts';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
+import type { BodyLimitsByRoute } from './body-limits.ts';
 import { STATUS_OF_CODE } from './error-reply.ts';
+import { describeBodies } from './openapi-bodies.ts';
 import {
   DEADLINE,
   EVERY_REPLY,
@@ -44,7 +46,12 @@ const documentSchema = operation(
   },
 );
 
-export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
+export interface Described {
+  readonly version: string;
+  readonly bodyLimits: BodyLimitsByRoute;
+}
+
+export async function describeApi(app: FastifyInstance, { version, bodyLimits }: Described): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -74,7 +81,11 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
       },
     },
     transform: jsonSchemaTransform,
-    transformObject: (document) => finish(componentsOf(document) as Document),
+    transformObject: (document) => {
+      const finished = finish(componentsOf(document) as Document);
+      describeBodies(finished.paths ?? {}, bodyLimits);
+      return finished;
+    },
   });
   let json: string | undefined;
   app.get('/openapi.json', { schema: documentSchema }, async (_request, reply) => {

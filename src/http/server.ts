@@ -116,7 +116,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     done();
   });
 
-  await describeApi(app, deps.options.version);
+  await describeApi(app, { version: deps.options.version, bodyLimits: bodies.limits });
   await app.register(serviceRoutes, { ...deps, metricsRequireKey: deps.options.metricsRequireKey });
   const { administration } = deps;
   await app.register((api) => apiRoutes(api, { ...deps, bodies }, refuseUnknownRoute), { prefix: '/ai/v1' });

@@ -10,7 +10,7 @@ export class NotUtf8Error extends Error {
 }
 
 export class Utf8Text {
-  readonly #parts: string[] = [];
+  #parts: string[] = [];
   /** The begin of a character whose end has not come. */
   #rest: Buffer = Buffer.alloc(0);
 
@@ -29,7 +29,9 @@ export class Utf8Text {
   /** @throws NotUtf8Error when it ends within a character */
   end(): string {
     if (this.#rest.length > 0) throw new NotUtf8Error();
-    const text = this.#parts.length === 1 ? (this.#parts[0] ?? '') : this.#parts.join('');
+    const parts = this.#parts;
+    this.#parts = [];
+    const text = parts.length === 1 ? (parts[0] ?? '') : parts.join('');
     return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
   }
 }

@@ -4,7 +4,7 @@ import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
 
-/** The caller's body as sent, plus what had to be read of it. */
+/** The caller's body as sent, plus what had to be read of it. Text and value are empty once the body was let go. */
 export interface ChatRequest {
   readonly modelId: string;
   readonly stream: boolean;
@@ -14,6 +14,8 @@ export interface ChatRequest {
   readonly bodyText: string;
   /** The same, parsed. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** To be called when the body has gone out: the answer may take its time, and need not keep it in memory. */
+  letGo?(): void;
 }
 
 /**

@@ -16,6 +16,7 @@ import type {
   LeavingPolicy,
 } from './chat-upstream.ts';
 import { parseObject } from './json-object.ts';
+import { Payload } from './payload.ts';
 import { PhaseTimers } from './phase-timers.ts';
 import { ReplyTranslator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
@@ -77,11 +78,11 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   async complete(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatCompletion> {
-    const body = upstreamBody(request, this.#options);
+    const payload = new Payload(upstreamBody(request, this.#options), () => request.letGo?.());
     const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, this.#options.timeouts.totalMs);
     try {
-      const reply = await this.#post(body, 'application/json', call);
+      const reply = await this.#post(payload, 'application/json', call);
       watcher.onBytes();
       const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
       if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
@@ -96,12 +97,12 @@ export class HttpChatUpstream implements ChatUpstream {
 
   async stream(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatStream> {
     const { streamTotalMs, firstByteMs } = this.#options.timeouts;
-    const body = upstreamBody(request, this.#options);
+    const payload = new Payload(upstreamBody(request, this.#options), () => request.letGo?.());
     const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, streamTotalMs);
     try {
       call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
-      const reply = await this.#post(body, 'text/event-stream', call);
+      const reply = await this.#post(payload, 'text/event-stream', call);
       reply.body.once('close', () => call.end());
       if (isJson(reply)) throw await notStreamed(reply);
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
@@ -140,7 +141,7 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
-  async #post(body: string, accept: string, { timers, watcher }: Call): Promise<Reply> {
+  async #post(payload: Payload, accept: string, { timers, watcher }: Call): Promise<Reply> {
     const { apiKey } = this.#options;
     const headers = {
       'content-type': 'application/json',
@@ -150,7 +151,7 @@ export class HttpChatUpstream implements ChatUpstream {
     };
     const { signal } = timers;
     const onSent = () => watcher.onSent();
-    const reply = await this.#connections.post({ path: this.#path, headers, body, signal, onSent });
+    const reply = await this.#connections.post({ path: this.#path, headers, payload, signal, onSent });
     // Errors are read where the body is; one that comes after the reading has ended must not end the process.
     reply.body.on('error', () => {});
     const { statusCode: status } = reply;

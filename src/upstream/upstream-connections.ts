@@ -4,11 +4,13 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
+import type { Payload } from './payload.ts';
 
 export interface UpstreamCall {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Let go at the head of the answer, at the latest. */
+  readonly payload: Payload;
   readonly signal: AbortSignal;
   /** Called when the request is written to a connection; again when it is sent again. */
   readonly onSent: () => void;
@@ -57,8 +59,10 @@ export class UpstreamConnections {
     try {
       return await this.#postOnce(call);
     } catch (error) {
-      if (call.signal.aborted || !this.#wasStale(error)) throw error;
+      if (call.signal.aborted || !call.payload.isThere || !this.#wasStale(error)) throw error;
       return await this.#postOnce(call);
+    } finally {
+      call.payload.letGo();
     }
   }
 
@@ -67,12 +71,13 @@ export class UpstreamConnections {
   }
 
   /** undici looks at the signal of a request that waits for its connection only once there is one. */
-  #postOnce({ signal, ...call }: UpstreamCall): Promise<Dispatcher.ResponseData> {
+  #postOnce({ signal, payload, ...call }: UpstreamCall): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Dispatcher.ResponseData>();
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const options: SentOptions = { ...call, method: 'POST', signal };
+    const headers = { ...call.headers, 'content-length': String(payload.byteLength) };
+    const options: SentOptions = { ...call, headers, body: payload.body(), method: 'POST', signal };
     this.#sending
       .request(options)
       .then(resolve, reject)

@@ -2,6 +2,7 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 import type { ChatRequest, ChatService } from '../../services/chat.ts';
 import type { ChatReplyKeeper } from '../../services/chat-reply.ts';
 import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
@@ -43,6 +44,8 @@ const schema = operation(
   { body: chatRequestSchema, response: { 200: chatReplySchema } },
 );
 
+const NO_BODY = { model: '', messages: [] };
+
 /** The caller's own text of each body: what is passed on. */
 const bodyTexts = new WeakMap<FastifyRequest, string>();
 
@@ -53,9 +56,18 @@ export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompl
   };
   parseInferenceBodies(api, { intake: deps.intake, limits: deps.bodyLimits, objects: 'plain', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/chat/completions', { schema }, async (request, reply) => {
-    await answer(toChatRequest(request.body, bodyTexts.get(request) ?? ''), { request, reply, deps });
+    await answer(takeChatRequest(request), { request, reply, deps });
     return reply;
   });
+}
+
+/** Nothing else keeps the body from here on, so that it can be let go while the answer streams. */
+function takeChatRequest(request: FastifyRequest<{ Body: z.output<typeof chatRequestSchema> }>): ChatRequest {
+  const { body } = request;
+  const bodyText = bodyTexts.get(request) ?? '';
+  bodyTexts.delete(request);
+  request.body = NO_BODY;
+  return toChatRequest({ body, bodyText, onLetGo: () => request.bodyPlace?.release() });
 }
 
 const keeper: ChatReplyKeeper = {

@@ -73,13 +73,25 @@ export const chatReplySchema = z
     description: 'The answer of the upstream, with our id of the model and with usage that includes reasoning.',
   });
 
-/** @param bodyText the text that `body` was parsed from */
-export function toChatRequest(body: z.output<typeof chatRequestSchema>, bodyText: string): ChatRequest {
+export interface ReceivedChat {
+  readonly body: z.output<typeof chatRequestSchema>;
+  /** The text that it was parsed from. */
+  readonly bodyText: string;
+  /** Called when the request has let go of both. */
+  readonly onLetGo: () => void;
+}
+
+export function toChatRequest({ body, bodyText, onLetGo }: ReceivedChat): ChatRequest {
   return {
-    modelId: body.model,
+    // A copy: what is cut from a text keeps the whole of it in memory.
+    modelId: Buffer.from(body.model).toString(),
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     bodyText,
     body,
+    letGo() {
+      Object.assign(this, { bodyText: '', body: {} });
+      onLetGo();
+    },
   };
 }
