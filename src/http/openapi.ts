@@ -133,15 +133,17 @@ function placeExample(operation: Operation): void {
 
 /** What a route can answer besides JSON. */
 function placeOtherForms(operation: Operation): void {
-  const forms = { 'text/event-stream': operation['x-event-stream'], 'text/csv': operation['x-csv'] };
+  const { 'x-event-stream': events, 'x-csv': csv } = operation;
   delete operation['x-event-stream'];
   delete operation['x-csv'];
   const reply = operation.responses?.['200'];
   if (reply === undefined || '$ref' in reply) return;
-  for (const [type, description] of Object.entries(forms)) {
-    if (description !== undefined)
-      reply.content = { ...reply.content, [type]: { schema: { type: 'string', description } } };
-  }
+  if (csv !== undefined)
+    reply.content = { ...reply.content, 'text/csv': { schema: { type: 'string', description: csv } } };
+  if (events === undefined) return;
+  // Without a schema: before OpenAPI 3.2 nothing says whether one is of the whole text or of each event.
+  reply.content = { ...reply.content, 'text/event-stream': {} };
+  reply.description = `${reply.description}\n\n${events}`;
 }
 
 function describeReplies(operation: Operation, document: Document): void {
