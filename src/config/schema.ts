@@ -148,6 +148,9 @@ const http = z.strictObject({
   trustedProxies: z.array(network).default([]).register(note, {
     help: 'Proxies in front, as addresses or networks such as `10.0.0.0/8`: what they say in `X-Forwarded-For` is who calls. Guesses of keys are counted by that address. None: the address of the connection.',
   }),
+  shortBase: z.boolean().default(true).register(note, {
+    help: 'Whether `/v1/…` is the same as `/ai/v1/…`: a second base address, where clients look for a server of the chat format.',
+  }),
   metricsRequireKey: z.boolean().default(false).register(note, { help: 'Whether `/metrics` needs an API key.' }),
 });
 

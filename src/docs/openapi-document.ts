@@ -58,6 +58,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       corsOrigins: [],
       trustedProxies: [],
       metricsRequireKey: false,
+      shortBase: true,
       structuredState: false,
       tokenArrays: 'refuse',
     },

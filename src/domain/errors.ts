@@ -63,7 +63,10 @@ export const errorCatalogue = {
     when: 'Too many requests or tokens for this key, or too many unknown keys from this address.',
   },
   upstream_error: { type: 'upstream_error', when: 'The upstream failed or broke off.' },
-  upstream_timeout: { type: 'upstream_error', when: 'The upstream took too long.' },
+  upstream_timeout: {
+    type: 'upstream_error',
+    when: 'The upstream took too long. A long answer that is streamed (`"stream": true`) comes as it is written.',
+  },
   overloaded: {
     type: 'server_error',
     when: 'The queue is full, the deadline cannot be met, or the server is loading or stopping. `Retry-After` says when to come back.',

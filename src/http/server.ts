@@ -20,6 +20,7 @@ import { observeRequests, type RequestMetrics } from './observe.ts';
 import { describeApi } from './openapi.ts';
 import { checkRequestHeads } from './request-head.ts';
 import { requestIdHeaders, requestIdOf } from './request-id.ts';
+import { normalisePath } from './request-path.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { chatCompletionsRoute } from './routes/chat-completions.ts';
 import { embeddingsRoute } from './routes/embeddings.ts';
@@ -57,6 +58,8 @@ export interface HttpOptions {
   /** Proxies whose `X-Forwarded-For` says who calls: addresses, or networks as `10.0.0.0/8`. */
   readonly trustedProxies: readonly string[];
   readonly metricsRequireKey: boolean;
+  /** Whether `/v1/…` is the same as `/ai/v1/…`. */
+  readonly shortBase: boolean;
   /** Whether a decision's `state` may be an object or array. */
   readonly structuredState: boolean;
   /** Whether an embedding's `input` may be token ids: those of the model's own tokenizer. */
@@ -206,5 +209,6 @@ function createApp({ options, logger }: HttpDeps): FastifyInstance {
       replyWithError(error, request, reply.headers(requestIdHeaders(request.id)));
     },
     routerOptions: { maxParamLength: 1024 },
+    rewriteUrl: ({ url = '' }) => normalisePath(url, options.shortBase),
   });
 }

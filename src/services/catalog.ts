@@ -4,6 +4,7 @@
 import { type ApiKey, mayUseModel } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { ENDPOINT_OF_TYPE, type ModelCard, type ModelType } from '../domain/model-card.ts';
+import { findNearest } from '../domain/near-miss.ts';
 
 /** Anything that offers models: the engine, the chat upstreams. */
 export interface ModelSource {
@@ -50,18 +51,23 @@ export class Catalog {
   getModel(key: ApiKey, modelId: string): ModelCard {
     const card = this.#cards.get(modelId);
     if (card === undefined) {
-      throw new AppError(
-        'model_not_found',
-        'The model does not exist. GET /ai/v1/models lists the models of this key.',
-        {
-          param: 'model',
-        },
-      );
+      const near = findNearest(modelId, this.#idsFor(key));
+      const message = [
+        'The model does not exist.',
+        ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
+        'GET /ai/v1/models lists the models of this key.',
+      ].join(' ');
+      throw new AppError('model_not_found', message, { param: 'model' });
     }
     if (!mayUseModel(key, modelId)) {
       throw new AppError('model_not_allowed', 'This key may not use the model.', { param: 'model' });
     }
     return this.#pricing.priced(card);
+  }
+
+  /** A key is told of no other models. */
+  #idsFor(key: ApiKey): string[] {
+    return [...this.#cards.keys()].filter((id) => mayUseModel(key, id));
   }
 
   /** @throws AppError `model_not_found`, `model_not_allowed`, `model_type_mismatch` */

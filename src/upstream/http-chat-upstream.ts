@@ -22,7 +22,7 @@ import { ReplyTranslator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
 import { refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import { UpstreamConnections } from './upstream-connections.ts';
-import { brokenByUpstream, refusedByUpstream, reportedError } from './upstream-failure.ts';
+import { brokenByUpstream, refusedByUpstream, reportedError, STREAM_ADVICE } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -40,6 +40,7 @@ type Reply = Dispatcher.ResponseData;
 
 /** A request under way: counted and timed until it is ended. */
 interface Call {
+  readonly isStreamed: boolean;
   readonly timers: PhaseTimers;
   readonly watcher: CallWatcher;
   /** May be called twice. */
@@ -80,9 +81,9 @@ export class HttpChatUpstream implements ChatUpstream {
   async complete(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatCompletion> {
     const payload = new Payload(upstreamBody(request, this.#options), () => request.letGo?.());
     const translator = this.#translatorOf(request);
-    const call = this.#begin(signal, watcher, this.#options.timeouts.totalMs);
+    const call = this.#begin(signal, watcher, false);
     try {
-      const reply = await this.#post(payload, 'application/json', call);
+      const reply = await this.#post(payload, call);
       watcher.onBytes();
       const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
       if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
@@ -96,13 +97,13 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   async stream(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatStream> {
-    const { streamTotalMs, firstByteMs } = this.#options.timeouts;
+    const { firstByteMs } = this.#options.timeouts;
     const payload = new Payload(upstreamBody(request, this.#options), () => request.letGo?.());
     const translator = this.#translatorOf(request);
-    const call = this.#begin(signal, watcher, streamTotalMs);
+    const call = this.#begin(signal, watcher, true);
     try {
       call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
-      const reply = await this.#post(payload, 'text/event-stream', call);
+      const reply = await this.#post(payload, call);
       reply.body.once('close', () => call.end());
       if (isJson(reply)) throw await notStreamed(reply);
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
@@ -121,14 +122,19 @@ export class HttpChatUpstream implements ChatUpstream {
     return new ReplyTranslator(request, { ...this.#options, inputEstimate });
   }
 
-  #begin(clientSignal: AbortSignal, watcher: CallWatcher, totalMs: number): Call {
+  #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): Call {
     clientSignal.throwIfAborted();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
       const message = 'The upstream has as many requests at once as it is allowed.';
       throw new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
     }
-    const timers = new PhaseTimers(clientSignal, totalMs);
+    const { totalMs, streamTotalMs } = this.#options.timeouts;
+    const tooLong = 'The upstream took too long for the whole request.';
+    const timers = isStreamed
+      ? new PhaseTimers(clientSignal, streamTotalMs, tooLong)
+      : new PhaseTimers(clientSignal, totalMs, `${tooLong} ${STREAM_ADVICE}`);
     const call: Call = {
+      isStreamed,
       timers,
       watcher,
       end: () => {
@@ -141,12 +147,12 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
-  async #post(payload: Payload, accept: string, { timers, watcher }: Call): Promise<Reply> {
+  async #post(payload: Payload, { isStreamed, timers, watcher }: Call): Promise<Reply> {
     const { apiKey } = this.#options;
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'umpire',
-      accept,
+      accept: isStreamed ? 'text/event-stream' : 'application/json',
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     };
     const { signal } = timers;
@@ -157,7 +163,7 @@ export class HttpChatUpstream implements ChatUpstream {
     const { statusCode: status } = reply;
     if (status >= 200 && status < 300) return reply;
     const { text } = await readText(reply, MAX_REFUSAL_BYTES);
-    throw refusedByUpstream({ status, headers: reply.headers, text }, this.#options);
+    throw refusedByUpstream({ status, headers: reply.headers, isStreamed, text }, this.#options);
   }
 
   async *#readChunks(reply: Reply, translator: ReplyTranslator, call: Call): AsyncGenerator<ChatChunk> {

@@ -10,9 +10,10 @@ export class PhaseTimers {
   readonly #total: NodeJS.Timeout;
   #phase: NodeJS.Timeout | undefined;
 
-  constructor(clientSignal: AbortSignal, totalMs: number) {
+  /** @param totalMessage said when the whole call takes longer than `totalMs` */
+  constructor(clientSignal: AbortSignal, totalMs: number, totalMessage: string) {
     this.signal = AbortSignal.any([clientSignal, this.#timeout.signal]);
-    this.#total = this.#after(totalMs, 'The upstream took too long for the whole request.');
+    this.#total = this.#after(totalMs, totalMessage);
   }
 
   /** Ends the phase before it. */

@@ -8,6 +8,8 @@ import type { ChatUpstreamOptions } from './upstream-options.ts';
 export interface UpstreamRefusal {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Whether a stream was asked for. */
+  readonly isStreamed: boolean;
   /** The body, cut at a limit; it need not be JSON. */
   readonly text: string;
 }
@@ -23,13 +25,17 @@ const FIELD_PATH = /^[\w.[\]-]{1,100}$/;
 const CODE_LIKE = /^[\w.-]{1,64}$/;
 const CONTROL_CHARACTERS = /\p{Cc}+/gu;
 
+/** Only the answer as a whole has one end that a client waits for. */
+export const STREAM_ADVICE = 'With "stream": true the answer comes as it is written.';
+
 /** @param refusal a reply whose status is not 2xx */
 export function refusedByUpstream(refusal: UpstreamRefusal, names: Names): AppError {
   const { status, headers } = refusal;
   const said = readError(refusal.text);
   const cause = refusalCause(status, said.code);
   if (status === 408 || status === 504) {
-    return new AppError('upstream_timeout', 'The upstream says that it ran out of time.', { cause });
+    const advice = refusal.isStreamed ? '' : ` ${STREAM_ADVICE}`;
+    return new AppError('upstream_timeout', `The upstream says that it ran out of time.${advice}`, { cause });
   }
   if (status === 429 && said.code !== 'insufficient_quota') {
     // Not `rate_limit_exceeded`: that one speaks of the caller's own limits, and this limit is ours, shared by all keys.

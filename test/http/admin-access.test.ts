@@ -91,9 +91,10 @@ describe('the order of checks', () => {
   it.each([
     ['/admin/v1/nowhere', 404],
     ['/admin/v1', 404],
-    ['/admin/v1/keys/', 404],
+    ['/admin/v1/key', 404],
+    ['/admin/v1/keys/', 200],
     ['/admin/v1/keys/a/b/c', 404],
-  ])('tells of the missing route %s only those who may administer', async (path, status) => {
+  ])('tells of the route %s, missing or not, only those who may administer', async (path, status) => {
     const statuses = [
       await server.server.app.inject(path).then((reply) => reply.statusCode),
       (await server.get(path, user)).status,

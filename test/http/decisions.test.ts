@@ -157,8 +157,15 @@ describe('refusals', () => {
   const STATE = "The field 'state' must be a string.";
   const QUESTIONS = "The field 'questions' must be a non-empty object.";
   const INSTRUCTIONS = 'question "q" has no instructions';
-  const LEVELS = "The 'criteria' of a score must be an array of 2 to 10 strings.";
-  const OPTIONS = "The 'criteria' of a choice must be an object with at least one option.";
+  const LEVELS = [
+    "The 'criteria' of a score must be an array of 2 to 10 strings, lowest level first,",
+    'such as ["calm", "annoyed", "angry"].',
+  ].join(' ');
+  const OPTIONS = [
+    "The 'criteria' of a choice must be an object with at least one option, each with what it means or null,",
+    'such as {"billing": "payments, refunds", "other": null}.',
+  ].join(' ');
+  const QUESTION = 'A question must be an object, such as {"type": "noul", "instructions": "Is it urgent?"}.';
   const LONG = 'n'.repeat(1025);
   const twice = '{"model":"kev","state":"","questions":{"q":{"type":"noul","instructions":"?"},"q":1}}';
 
@@ -180,8 +187,8 @@ describe('refusals', () => {
     // Ours.
     ['no model', { state: '', questions: { q: noul } }, 'model', "The field 'model' must be a string."],
     ['a number as model', { ...one(noul), model: 7 }, 'model', "The field 'model' must be a string."],
-    ['a question that is no object', one('noul'), 'questions[0]', 'A question must be an object.'],
-    ['a null question', one(null), 'questions[0]', 'A question must be an object.'],
+    ['a question that is no object', one('noul'), 'questions[0]', QUESTION],
+    ['a null question', one(null), 'questions[0]', QUESTION],
     ['an unknown type', one({ ...noul, type: 'essay' }), 'questions[0].type', /"choice", "score" or "noul"/],
     ['no type', one({ instructions: '?' }), 'questions[0].type', /"choice", "score" or "noul"/],
     ['no criteria', one({ type: 'choice', instructions: '?' }), 'questions[0].criteria', OPTIONS],

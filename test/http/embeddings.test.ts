@@ -118,7 +118,9 @@ describe('token ids', () => {
   ])('are not what %s are', async (_what, input) => {
     const { status, json } = await server.post(PATH, of(input));
     expect(status).toBe(400);
-    expect(json.error.message).toBe("The field 'input' must be a string or an array of strings.");
+    expect(json.error.message).toBe(
+      'The field \'input\' must be a string or an array of strings, such as ["one text", "another"].',
+    );
   });
 
   it('are not offered in the description', async () => {
@@ -168,7 +170,7 @@ describe('token ids', () => {
 });
 
 describe('refusals', () => {
-  const SHAPES = /^The field 'input' must be a string or an array of strings\.$/;
+  const SHAPES = /^The field 'input' must be a string or an array of strings, such as \["one text", "another"\]\.$/;
   it.each([
     ['no model', { input: 'a' }, 'model', /must be a string/],
     ['no input', { model: 'text-embed-mini' }, 'input', SHAPES],

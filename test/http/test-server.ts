@@ -45,6 +45,7 @@ const OPTIONS: HttpOptions = {
   corsOrigins: [],
   trustedProxies: [],
   metricsRequireKey: false,
+  shortBase: true,
   structuredState: false,
   tokenArrays: 'refuse',
 };

@@ -102,7 +102,9 @@ describe('a whole completion', () => {
 
   it('over its time is upstream_timeout, and its connection is closed', async () => {
     const { double, upstream } = await startUpstream(answerNothing, timeouts({ totalMs: 50 }));
-    expect((await failureOf(upstream.complete(ask(), STAYS))).code).toBe('upstream_timeout');
+    const failure = await failureOf(upstream.complete(ask(), STAYS));
+    expect(failure.code).toBe('upstream_timeout');
+    expect(failure.message).toMatch(/whole request\. With "stream": true the answer comes as it is written\.$/);
     await double.until(() => double.openConnections === 0);
   });
 
@@ -112,6 +114,17 @@ describe('a whole completion', () => {
       timeouts({ totalMs: 50 }),
     );
     expect((await failureOf(upstream.complete(ask(), STAYS))).code).toBe('upstream_timeout');
+  });
+
+  it.each([408, 504])('refused with %i says that a stream would help, unless it is one', async (status) => {
+    const { upstream } = await startUpstream(refuse(status, { message: 'private' }));
+    const [whole, streamed] = [
+      await failureOf(upstream.complete(ask(), STAYS)),
+      await failureOf(upstream.stream(askStream(), STAYS)),
+    ];
+    expect([whole.code, streamed.code]).toEqual(['upstream_timeout', 'upstream_timeout']);
+    expect(whole.message).toContain('"stream": true');
+    expect(streamed.message).not.toContain('"stream"');
   });
 
   it('is cancelled when the client leaves', async () => {

@@ -22,7 +22,7 @@ export const chatRequestSchema = z
     {
       model: modelField.describe('Id of a model of type `llm`.'),
       messages: z
-        .array(z.unknown(), "The field 'messages' must be an array.")
+        .array(z.unknown(), 'The field \'messages\' must be an array, such as [{"role": "user", "content": "Hello"}].')
         .describe('The conversation, in the shape the model takes; passed on as it is.'),
       stream: z
         .boolean("The field 'stream' must be true or false.")

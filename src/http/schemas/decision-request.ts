@@ -21,15 +21,22 @@ const description = z
   .union([z.string(), z.null()], 'A description must be a string or null.')
   .describe('What it means, in words; null: its name says it.');
 
+const CHOICE_MESSAGE = [
+  "The 'criteria' of a choice must be an object with at least one option, each with what it means or null,",
+  'such as {"billing": "payments, refunds", "other": null}.',
+].join(' ');
 const choiceCriteria = orderedRecord(description, {
   ...choiceOptions,
   maxNameLength: nameLength,
-  emptyMessage: "The 'criteria' of a choice must be an object with at least one option.",
+  emptyMessage: CHOICE_MESSAGE,
   tooManyMessage: `A choice takes at most ${choiceOptions.max} options.`,
   nameMessage: NAME_TOO_LONG,
 }).describe('The options by name, each with what it means. Their order never changes the answer.');
 
-const LEVELS_MESSAGE = `The 'criteria' of a score must be an array of ${scoreLevels.min} to ${scoreLevels.max} strings.`;
+const LEVELS_MESSAGE = [
+  `The 'criteria' of a score must be an array of ${scoreLevels.min} to ${scoreLevels.max} strings, lowest level first,`,
+  'such as ["calm", "annoyed", "angry"].',
+].join(' ');
 const scoreCriteria = z
   .array(z.string('A level must be a string.'), LEVELS_MESSAGE)
   .min(scoreLevels.min, LEVELS_MESSAGE)
@@ -38,12 +45,16 @@ const scoreCriteria = z
 
 const noulCriteria = orderedObject(
   { true: description.optional(), false: description.optional() },
-  "The 'criteria' of a noul must be an object with 'true' and 'false', either of which may be missing.",
+  [
+    "The 'criteria' of a noul must be an object with 'true' and 'false', either of which may be missing,",
+    'such as {"true": "a refund is asked for"}.',
+  ].join(' '),
 ).meta({ id: 'NoulCriteria', description: 'What yes and no mean, where the instructions leave it open.' });
 
 const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const TYPE_MESSAGE = 'The field \'type\' must be "choice", "score" or "noul".';
 const typeOf = <Type extends string>(type: Type) => z.literal(type).describe('The kind of question.');
+const QUESTION_MESSAGE = 'A question must be an object, such as {"type": "noul", "instructions": "Is it urgent?"}.';
 const questionSchema = z
   .preprocess(
     (input) => pick(input, ['type', 'instructions', 'criteria']),
@@ -60,7 +71,7 @@ const questionSchema = z
           .object({ type: typeOf('noul'), instructions, criteria: noulCriteria.nullish() })
           .meta({ id: 'NoulQuestion', description: 'Yes or no?' }),
       ],
-      { error: (issue) => (isPlainObject(issue.input) ? TYPE_MESSAGE : 'A question must be an object.') },
+      { error: (issue) => (isPlainObject(issue.input) ? TYPE_MESSAGE : QUESTION_MESSAGE) },
     ),
   )
   .meta({

@@ -21,7 +21,7 @@ interface Problem {
 export type TokenArrays = 'refuse' | 'model';
 
 const SHAPES: Readonly<Record<TokenArrays, string>> = {
-  refuse: "The field 'input' must be a string or an array of strings.",
+  refuse: 'The field \'input\' must be a string or an array of strings, such as ["one text", "another"].',
   model: "The field 'input' must be a string, an array of strings, an array of token ids, or an array of such arrays.",
 };
 // Most clients that send ids cut the text with the vocabulary of another model. Many of them are ids of this one too, of
