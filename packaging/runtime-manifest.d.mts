@@ -1,0 +1,1 @@
+export function withoutInstallScript(manifest: object): object;
