@@ -1,6 +1,7 @@
 // The shape of a command, and the reading of its arguments: its own options beside the settings every command takes.
 
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { findNearest } from '../domain/near-miss.ts';
 import type { Program } from './program.ts';
 import type { SettingFlags } from './setting-flags.ts';
 
@@ -39,7 +40,7 @@ export interface Command {
   run(given: CommandArguments, program: Program): Promise<number>;
 }
 
-/** A mistake in the command line: exit 2, with help. */
+/** A mistake in the command line: exit 2, with the usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -79,8 +80,17 @@ function parseStrictly(args: readonly string[], options: Record<string, ParseArg
     });
     return { values, positionals, tokens: tokens.flatMap(toToken) };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(describeParseFailure(error, Object.keys(options)));
   }
+}
+
+/** Node's own advice on unknown options speaks of positional arguments, which is never what was meant. */
+function describeParseFailure(error: unknown, names: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [known, unknown] = /^Unknown option '(--?[^']*)'/.exec(message) ?? [];
+  if (known === undefined || unknown === undefined) return message;
+  const nearest = findNearest(unknown.replace(/^--?(no-)?/, ''), names);
+  return `${known}.${nearest === undefined ? '' : ` Did you mean --${nearest}?`}`;
 }
 
 function toToken(token: { kind: string; name?: string; value?: string | boolean | undefined }): Token[] {

@@ -9,6 +9,8 @@ import { connectToServer } from './remote-server.ts';
 import { errorMessage } from './wire-error.ts';
 
 const DEFAULT_MODEL = 'kev';
+/** Files that hold rows. */
+const ROWS_FILE = /[.](csv|tsv|jsonl|ndjson)$/i;
 
 export const decideCommand: Command = {
   name: 'decide',
@@ -44,7 +46,7 @@ export const decideCommand: Command = {
     json: { type: 'boolean', help: "Print the server's reply as it is" },
   },
   notes: [
-    'The document is a file, or standard input when none is named.',
+    'The document is a file, or standard input when none is named. It is one document, whatever rows it may hold.',
     '',
     '  echo "I was charged twice." | umpire decide \\',
     '    --choice "Which team should handle this?" billing="payments, refunds" technical="bugs, outages" \\',
@@ -79,13 +81,23 @@ async function readDocument({ options, tokens }: CommandArguments, program: Prog
     if (file !== undefined) throw new UsageError('The document is a file or --text, not both.');
     return text;
   }
-  return file === undefined || file === '-' ? await program.readStdin() : await readText(file);
+  if (file === undefined || file === '-') return await program.readStdin();
+  const document = await readText(file);
+  if (ROWS_FILE.test(file)) program.writeError(rowsNotice(file, document));
+  return document;
+}
+
+/** Whoever names such a file may expect an answer for each row. */
+function rowsNotice(file: string, document: string): string {
+  const lines = document.trimEnd().split('\n').length;
+  return `umpire: note: ${file} (${lines} ${lines === 1 ? 'line' : 'lines'}) is read as one document, and each question is answered once for all of it, not for each row. There are no batches yet: ask once a row.\n`;
 }
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file));
   } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(`${file} is no text: it is not valid UTF-8.`);
     throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
   }
 }

@@ -19,6 +19,22 @@ export function programHelp(commands: readonly Command[], program: Program): str
   ].join('\n');
 }
 
+/** The commands that share a first word. */
+export function groupHelp(group: string, commands: readonly Command[]): string {
+  return [
+    `Usage: umpire ${group} <command> [options]`,
+    '',
+    ...commands.map(({ name, summary }) => row(name, summary)),
+    '',
+    `\`umpire ${group} <command> --help\` tells more.`,
+    '',
+  ].join('\n');
+}
+
+export function usageLine(command: Command): string {
+  return `Usage: umpire ${command.name} ${command.usage}`.trimEnd();
+}
+
 export function commandHelp(command: Command, program: Program): string {
   const options = Object.entries(command.options).map(([name, { type, help, example }]) =>
     row(`--${name}${type === 'boolean' ? '' : ` ${example ?? '…'}`}`, help),
@@ -29,7 +45,7 @@ export function commandHelp(command: Command, program: Program): string {
   return [
     `${command.summary}.`,
     '',
-    `Usage: umpire ${command.name} ${command.usage}`.trimEnd(),
+    usageLine(command),
     '',
     ...options,
     ...(command.notes === undefined ? [] : ['', command.notes]),

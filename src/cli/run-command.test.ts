@@ -1,15 +1,20 @@
 // From words to a command, and what a mistake in them is answered with. The program around is a double; test/process has
 // the real one.
 
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { program, servicesOver } from '../../test/cli/program-double.ts';
 import type { WireReply } from './program.ts';
 import { runCommand } from './run-command.ts';
 
+const folder = mkdtempSync(join(tmpdir(), 'umpire-commands-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
 describe('a mistake in the command line', () => {
   it.each([
-    [['nonsense'], 'There is no command "nonsense"'],
-    [['keys'], 'There is no command "keys"'],
     [['keys', 'create', '--name'], "Option '--name <value>' argument missing"],
     [['keys', 'create'], '--name is needed'],
     [['keys', 'create', '--name', ' '], '--name is needed'],
@@ -67,12 +72,46 @@ describe('a mistake in the command line', () => {
     [['eval', import.meta.filename, '--questions', import.meta.filename], 'is not valid JSON'],
     [['calibrate'], 'It takes one file of labelled rows'],
     [['calibrate', 'a', '--out', 'b', '--dry-run'], 'not both'],
-  ])('such as %o is answered with 2 and help', async (args, told) => {
+  ])('such as %o is answered with 2, the usage, and last what is wrong', async (args, told) => {
     const { whole, said } = program();
     expect(await runCommand(args, whole)).toBe(2);
     expect(said.out).toBe('');
-    expect(said.error).toContain(told);
-    expect(said.error).toContain('Usage: umpire');
+    const lines = said.error.trimEnd().split('\n');
+    expect(lines.at(-1)).toMatch(/^umpire: /);
+    expect(lines.at(-1)).toContain(told);
+    expect(lines[0]).toMatch(/^Usage: umpire /);
+    expect(lines.length).toBeLessThan(6);
+  });
+
+  it.each([
+    [['nonsense'], 'There is no command "nonsense". `umpire --help` lists them.'],
+    [['sevre'], 'There is no command "sevre". Did you mean "serve"? `umpire --help` lists them.'],
+    [['key', 'create'], 'There is no command "key". Did you mean "keys"? `umpire --help` lists them.'],
+    [
+      ['keys', 'creat'],
+      'There is no command "keys creat". Did you mean "keys create"? `umpire keys --help` lists them.',
+    ],
+    [['db', 'frobnicate'], 'There is no command "db frobnicate". `umpire db --help` lists them.'],
+  ])('such as %o is answered with 2 and what may have been meant', async (args, told) => {
+    const { whole, said } = program();
+    expect(await runCommand(args, whole)).toBe(2);
+    expect(said).toEqual({ out: '', error: `umpire: ${told}\n` });
+  });
+
+  it('such as a group alone is answered with 2, its commands, and last what is wrong', async () => {
+    const { whole, said } = program();
+    expect(await runCommand(['keys'], whole)).toBe(2);
+    expect(said.error).toMatch(/^Usage: umpire keys <command>/);
+    expect(said.error).toContain('keys rotate');
+    expect(said.error).toMatch(/\numpire: keys needs one of these commands\.\n$/);
+  });
+
+  it('such as a slip in an option is told with the one that is near', async () => {
+    const { whole, said } = program();
+    expect(await runCommand(['serve', '--prot', '1'], whole)).toBe(2);
+    expect(said.error).toMatch(/\numpire: Unknown option '--prot'\. Did you mean --port\?\n$/);
+    expect(await runCommand(['serve', '--xyzzy', '1'], whole)).toBe(2);
+    expect(said.error).toMatch(/\numpire: Unknown option '--xyzzy'\.\n$/);
   });
 });
 
@@ -81,6 +120,28 @@ describe('help', () => {
     const { whole, said } = program();
     expect(await runCommand(args, whole)).toBe(0);
     expect(said.out).toContain('keys create');
+  });
+
+  it.each([
+    [['keys', '--help']],
+    [['keys', '-h']],
+    [['keys', 'help']],
+    [['help', 'keys']],
+    [['keys', 'nonsense', '--help']],
+  ])('for %o lists the commands of the group', async (args) => {
+    const { whole, said } = program();
+    expect(await runCommand(args, whole)).toBe(0);
+    expect(said.error).toBe('');
+    expect(said.out).toContain('Usage: umpire keys <command> [options]');
+    for (const name of ['create', 'list', 'show', 'update', 'rotate', 'disable', 'enable', 'revoke'])
+      expect(said.out).toMatch(new RegExp(`^  keys ${name} `, 'm'));
+    expect(said.out).not.toContain('prices');
+  });
+
+  it('follows the word help too', async () => {
+    const { whole, said } = program();
+    expect(await runCommand(['help', 'keys', 'create'], whole)).toBe(0);
+    expect(said.out).toContain('Usage: umpire keys create');
   });
 
   it('of a command lists its options, and settings where they are its own', async () => {
@@ -175,6 +236,35 @@ describe('decide', () => {
       body: JSON.stringify({ ...nasty, usage: { input_tokens: 1 } }),
     });
     expect(said.out).not.toContain('\u001b');
+  });
+
+  it.each(['rows.csv', 'ROWS.TSV', 'rows.jsonl', 'rows.ndjson'])(
+    'says of %s that it is one document, and asks about all of it',
+    async (name) => {
+      const file = join(folder, name);
+      writeFileSync(file, 'id,text\n1,hello\n');
+      const { code, said, body } = await decide([file, '--noul', 'Is it?']);
+      expect(code).toBe(0);
+      expect(said.error).toContain(`${file} (2 lines) is read as one document`);
+      expect(said.error).toContain('not for each row');
+      expect(JSON.parse(body)).toHaveProperty('state', 'id,text\n1,hello\n');
+    },
+  );
+
+  it('says nothing of other files', async () => {
+    const file = join(folder, 'letter.txt');
+    writeFileSync(file, '\u{feff}hello\n');
+    const { said, body } = await decide([file, '--noul', 'Is it?']);
+    expect(said.error).toBe('');
+    expect(JSON.parse(body)).toHaveProperty('state', '\u{feff}hello\n');
+  });
+
+  it('refuses a file that is no text', async () => {
+    const file = join(folder, 'letter.pdf');
+    writeFileSync(file, Buffer.from([0x25, 0x50, 0x44, 0x46, 0xff, 0xfe]));
+    const { whole, said } = program();
+    expect(await runCommand(['decide', file, '--noul', 'Is it?'], whole)).toBe(2);
+    expect(said.error).toContain(`${file} is no text: it is not valid UTF-8.`);
   });
 
   it('ends with 1 when the server refuses, in its words', async () => {

@@ -1,12 +1,13 @@
 // From the words after `umpire` to a command and its exit code. 0 is success, 1 a failure, 2 a mistake in the command line.
 
+import { findNearest } from '../domain/near-miss.ts';
 import { auditCommand } from './audit.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
 import { dbBackupCommand, dbCheckCommand, dbCopyCommand, dbRestoreCommand } from './db.ts';
 import { decideCommand } from './decide.ts';
 import { evalCommand } from './eval.ts';
-import { commandHelp, programHelp } from './help.ts';
+import { commandHelp, groupHelp, programHelp, usageLine } from './help.ts';
 import {
   keysCreateCommand,
   keysDisableCommand,
@@ -51,22 +52,51 @@ export const COMMANDS: readonly Command[] = [
 
 const USAGE_EXIT_CODE = 2;
 
+const HELP_WORDS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
+
 export async function runCommand(args: readonly string[], program: Program): Promise<number> {
   const [first] = args;
   if (first === '--version' || first === '-v') {
     program.writeOut(`umpire ${program.version}\n`);
     return 0;
   }
-  if (first === undefined || first === 'help' || first === '--help' || first === '-h') {
+  // `umpire help keys create` is `umpire keys create --help`.
+  if (first === 'help' && args.length > 1) return await runCommand([...args.slice(1), '--help'], program);
+  if (first === undefined || HELP_WORDS.has(first)) {
     program.writeOut(programHelp(COMMANDS, program));
     return 0;
   }
   const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));
-  if (command === undefined) {
-    program.writeError(`There is no command "${first}".\n\n${programHelp(COMMANDS, program)}`);
+  if (command !== undefined) return await runNamed(command, args.slice(command.name.split(' ').length), program);
+  const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
+  return group.length > 0 ? answerGroup(first, group, { args, program }) : answerUnknown(first, COMMANDS, program);
+}
+
+interface Answering {
+  readonly args: readonly string[];
+  readonly program: Program;
+}
+
+/** `umpire keys`: its commands if it asks for help, otherwise what is wrong. */
+function answerGroup(group: string, commands: readonly Command[], { args, program }: Answering): number {
+  const [, second] = args;
+  if (second === undefined) {
+    program.writeError(`${groupHelp(group, commands)}\n${told(`${group} needs one of these commands.`)}`);
     return USAGE_EXIT_CODE;
   }
-  return await runNamed(command, args.slice(command.name.split(' ').length), program);
+  if (!args.some((word) => HELP_WORDS.has(word))) return answerUnknown(`${group} ${second}`, commands, program);
+  program.writeOut(groupHelp(group, commands));
+  return 0;
+}
+
+function answerUnknown(wanted: string, commands: readonly Command[], program: Program): number {
+  const [group, second] = wanted.split(' ');
+  const firstWords = second === undefined ? commands.map(({ name }) => name.split(' ')[0] ?? name) : [];
+  const nearest = findNearest(wanted, [...commands.map(({ name }) => name), ...firstWords]);
+  const help = second === undefined ? 'umpire --help' : `umpire ${group} --help`;
+  const meant = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  program.writeError(told(`There is no command "${wanted}".${meant} \`${help}\` lists them.`));
+  return USAGE_EXIT_CODE;
 }
 
 async function runNamed(command: Command, args: readonly string[], program: Program): Promise<number> {
@@ -77,7 +107,14 @@ async function runNamed(command: Command, args: readonly string[], program: Prog
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    program.writeError(`${error.message}\n\n${commandHelp(command, program)}`);
+    // The line that matters comes last: it is where the eye is.
+    program.writeError(
+      `${usageLine(command)}\n\`umpire ${command.name} --help\` tells more.\n\n${told(error.message)}`,
+    );
     return USAGE_EXIT_CODE;
   }
+}
+
+function told(message: string): string {
+  return `umpire: ${message}\n`;
 }
