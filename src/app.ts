@@ -18,7 +18,7 @@ import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { StartError } from './runtime/start-error.ts';
 import type { Accounting } from './services/accounting.ts';
 import type { Administration } from './services/administration.ts';
-import { Catalog, type ModelSource, type Pricing } from './services/catalog.ts';
+import { type Aliases, Catalog, type ModelSource, type Pricing } from './services/catalog.ts';
 import { ChatService } from './services/chat.ts';
 import { DecideService } from './services/decide.ts';
 import { EmbedService } from './services/embed.ts';
@@ -93,7 +93,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   const answering = sharesAnswers ? sharing : engine;
   const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
-  const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices);
+  const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices, config.aliases);
   const chat = new ChatService(upstreams, catalog, accounting);
   closers.push(() => chat.close());
   const server = await createHttpServer({
@@ -225,9 +225,9 @@ function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamO
 }
 
 /** An id that two sources offer is a mistake of whoever configured them. @throws StartError */
-function buildCatalog(sources: readonly ModelSource[], pricing: Pricing | undefined): Catalog {
+function buildCatalog(sources: readonly ModelSource[], pricing: Pricing | undefined, aliases: Aliases): Catalog {
   try {
-    return new Catalog(sources, pricing);
+    return new Catalog(sources, pricing, aliases);
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error));
   }

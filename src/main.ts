@@ -145,7 +145,11 @@ async function listModels(flags: SettingFlags): Promise<readonly ListedModel[]> 
       return { id, type: 'llm' as const, description, source, price: priceOfUpstreamModel(model) };
     }),
   );
-  return [...local, ...upstream];
+  const models: readonly ListedModel[] = [...local, ...upstream];
+  const aliases = Object.entries(config.aliases).flatMap(([id, modelId]) =>
+    models.filter((model) => model.id === modelId).map((model) => ({ ...model, id, source: `alias of ${modelId}` })),
+  );
+  return [...models, ...aliases];
 }
 
 /** @throws StartError when there is none, or it is broken */
@@ -160,7 +164,7 @@ async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<D
     digest,
     temperatures: manifest.temperatures,
     countTokens: (text) => tokenizer.encode(text).length,
-    startServer: () => startServer({ ...loaded, config: { ...loaded.config, models: [path] } }),
+    startServer: () => startServer({ ...loaded, config: { ...loaded.config, models: [path], aliases: {} } }),
     renderManifest: (temperatures) => renderManifest(folder, temperatures),
     writeTemperatures: async (temperatures) => (await writeTemperatures(folder, temperatures)).digest,
   };
@@ -168,8 +172,9 @@ async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<D
 
 async function findDecisionFolder({ config }: LoadedConfig, wanted: string): Promise<DecisionFolder> {
   const isFolder = existsSync(join(wanted, 'model.json'));
+  const id = new Map(Object.entries(config.aliases)).get(wanted) ?? wanted;
   const folders = await Promise.all((isFolder ? [wanted] : findModelFolders(config)).map(readModelFolder));
-  const found = isFolder ? folders[0] : folders.find(({ manifest }) => manifest.id === wanted);
+  const found = isFolder ? folders[0] : folders.find(({ manifest }) => manifest.id === id);
   if (found !== undefined && isDecisionFolder(found)) return found;
   const ids = folders.filter(isDecisionFolder).map(({ manifest }) => manifest.id);
   throw new StartError(

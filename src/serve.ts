@@ -216,9 +216,10 @@ class ServerRun {
   async #announceReady(keyFile: string | undefined): Promise<void> {
     const { app, keys, loaded, around, announce } = this.#parts;
     const { device, workers, threadsPerWorker } = app.engine.status();
-    const { host, dataDir, engine, answers } = loaded.config;
+    const { host, dataDir, engine, answers, aliases } = loaded.config;
     const started = {
       models: app.models,
+      aliases,
       device,
       workers,
       threadsPerWorker,

@@ -6,6 +6,8 @@ const DIGEST_SHOWN = 'sha256:'.length + 12;
 
 export interface StartedServer {
   readonly models: readonly ModelCard[];
+  /** Ids of models by their other names. */
+  readonly aliases: Readonly<Record<string, string>>;
   /** Execution provider in use. */
   readonly device: string;
   readonly workers: number;
@@ -30,6 +32,7 @@ export function describeServer(started: StartedServer): string[] {
     ...started.models.map(
       ({ id, type, digest }) => `model   ${id} (${type}${digest ? `, ${digest.slice(0, DIGEST_SHOWN)}` : ''})`,
     ),
+    ...Object.entries(started.aliases).map(([alias, modelId]) => `alias   ${alias} → ${modelId}`),
     `device  ${started.device}, ${workers} ${plural('worker', workers)} × ${threads} ${plural('thread', threads)}`,
     `caches  ${describeCaches(started.caches)}`,
     `data    ${started.dataDir}`,

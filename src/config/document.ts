@@ -26,6 +26,8 @@ engine:
   device: cpu
 http:
   gracePeriodMs: 30000
+aliases:
+  jev-latest: kev
 upstreams:
   - name: local-llm
     baseUrl: http://127.0.0.1:8000/v1
@@ -107,7 +109,7 @@ function typeOf(schema: z.ZodType): string {
   if (inner instanceof z.ZodBoolean) return 'boolean';
   if (inner instanceof z.ZodArray)
     return unwrap(inner.element as z.ZodType) instanceof z.ZodObject ? 'list of objects' : 'list';
-  return inner instanceof z.ZodObject ? 'object' : 'text';
+  return inner instanceof z.ZodObject || inner instanceof z.ZodRecord ? 'object' : 'text';
 }
 
 function defaultOf(schema: z.ZodType, name: string): string {
@@ -115,7 +117,7 @@ function defaultOf(schema: z.ZodType, name: string): string {
   if (defaultText !== undefined) return defaultText;
   if (!(schema instanceof z.ZodDefault)) return schema instanceof z.ZodOptional ? '–' : 'required';
   const value = schema.def.defaultValue;
-  if (Array.isArray(value)) return 'none';
+  if (Array.isArray(value) || (typeof value === 'object' && value !== null)) return 'none';
   return value === '' ? 'empty' : `\`${String(value)}\``;
 }
 

@@ -94,6 +94,13 @@ describe('text from the environment', () => {
     expect(load({ env: { UMPIRE_MODELS: 'kev, text-embed-mini' } }).config.models).toEqual(['kev', 'text-embed-mini']);
   });
 
+  it('as JSON is a map of aliases, as in the file', () => {
+    const aliases = { 'jev-latest': 'kev' };
+    expect(load({ env: { UMPIRE_ALIASES: JSON.stringify(aliases) } }).config.aliases).toEqual(aliases);
+    expect(load({ yaml: 'aliases:\n  jev-latest: kev\n' }).config.aliases).toEqual(aliases);
+    expect(() => load({ env: { UMPIRE_ALIASES: 'jev-latest=kev' } })).toThrow(/aliases/i);
+  });
+
   it('as JSON is a list of upstreams', () => {
     const upstreams = '[{"name":"a","baseUrl":"http://a.example/v1","models":[{"id":"m"}]}]';
     expect(load({ env: { UMPIRE_UPSTREAMS: upstreams } }).config.upstreams[0]).toMatchObject({

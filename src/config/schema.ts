@@ -289,6 +289,9 @@ export const configSchema = z.strictObject({
     help: 'Models to load: folder names in modelsDir, or paths.',
     defaultText: 'every model folder in modelsDir',
   }),
+  aliases: z.record(text.max(256), text.max(256)).default({}).register(note, {
+    help: 'Other names of models: `{jev-latest: kev}`. An alias is listed, does what its model does, and is billed as that; a key may use it that may use the model, or names the alias. In the environment and on the command line as JSON.',
+  }),
   database: database.prefault({}),
   ledger: ledger.prefault({}),
   idempotency: idempotency.prefault({}),

@@ -64,5 +64,5 @@ function kindOf(schema: z.ZodType): SettingKind {
   if (schema instanceof z.ZodBoolean) return 'boolean';
   if (schema instanceof z.ZodArray)
     return unwrap(schema.element as z.ZodType) instanceof z.ZodString ? 'list' : 'structure';
-  return 'text';
+  return schema instanceof z.ZodRecord ? 'structure' : 'text';
 }

@@ -6,6 +6,8 @@ export type ModelType = 'llm' | 'embedding' | 'decision';
 
 export interface ModelCard {
   readonly id: string;
+  /** Id of the model that this is another name of; undefined: a model of its own. */
+  readonly aliasOf?: string;
   readonly type: ModelType;
   readonly description: string;
   readonly ownedBy: string;

@@ -39,6 +39,50 @@ describe('Catalog', () => {
     expect(() => catalog.getModel(keyFor(null), id)).toThrow(expect.objectContaining({ code: 'model_not_found' }));
   });
 
+  describe('aliases', () => {
+    const aliased = new Catalog([local, upstream], undefined, { 'jev-latest': 'kev', 'gpt-4o': 'llama' });
+    const ids = (models: readonly string[] | null) => aliased.list(keyFor(models)).map(({ id }) => id);
+
+    it('are listed after the models, for keys that may use either', () => {
+      expect(ids(null)).toEqual(['kev', 'mini', 'llama', 'jev-latest', 'gpt-4o']);
+      expect(ids(['kev'])).toEqual(['kev', 'jev-latest']);
+      expect(ids(['jev-*'])).toEqual(['jev-latest']);
+      expect(ids(['mini'])).toEqual(['mini']);
+      expect(aliased.describe(keyFor(null), 'jev-latest')).toEqual({
+        ...card('kev', 'decision'),
+        id: 'jev-latest',
+        aliasOf: 'kev',
+      });
+      expect(aliased.all().map(({ id }) => id)).toEqual(['kev', 'mini', 'llama']);
+    });
+
+    it('run the model, as it is named itself', () => {
+      expect(aliased.getModel(keyFor(['kev']), 'jev-latest')).toEqual(card('kev', 'decision'));
+      expect(aliased.getModelOfType(keyFor(['jev-latest']), 'jev-latest', 'decision').id).toBe('kev');
+      expect(() => aliased.getModelOfType(keyFor(null), 'gpt-4o', 'decision')).toThrow(
+        expect.objectContaining({ code: 'model_type_mismatch' }),
+      );
+    });
+
+    it('open no more than they name', () => {
+      const key = keyFor(['jev-latest']);
+      const notAllowed = expect.objectContaining({ code: 'model_not_allowed' });
+      expect(() => aliased.getModel(key, 'kev')).toThrow(notAllowed);
+      expect(() => aliased.getModel(key, 'gpt-4o')).toThrow(notAllowed);
+      expect(() => aliased.describe(key, 'gpt-4o')).toThrow(notAllowed);
+      expect(() => aliased.describe(key, 'toString')).toThrow(expect.objectContaining({ code: 'model_not_found' }));
+    });
+
+    it.each([
+      [{ kev: 'mini' }, 'aliases: "kev" is the id of a model.'],
+      [{ a: 'gone' }, 'aliases: "a" stands for "gone", which is no model of this server.'],
+      [{ a: 'b', b: 'kev' }, 'aliases: "a" stands for "b", which is an alias itself.'],
+      [{ a: 'a' }, 'aliases: "a" stands for "a", which is an alias itself.'],
+    ])('that cannot be: %j', (aliases, message) => {
+      expect(() => new Catalog([local], undefined, aliases as unknown as Record<string, string>)).toThrow(message);
+    });
+  });
+
   it('refuses two models of one id', () => {
     expect(() => new Catalog([local, { models: [card('kev', 'llm')] }])).toThrow('Two models have the id "kev".');
   });

@@ -16,29 +16,46 @@ export interface Pricing {
   priced(card: ModelCard): ModelCard;
 }
 
+/** Another name of a model to its id. */
+export type Aliases = Readonly<Record<string, string>>;
+
 const OWN_PRICES: Pricing = { priced: (card) => card };
 
 export class Catalog {
   readonly #cards = new Map<string, ModelCard>();
+  /** Ids of models by their other names. */
+  readonly #aliases: ReadonlyMap<string, string>;
   readonly #pricing: Pricing;
 
   /**
    * @param pricing default: every model at its own price
-   * @throws Error when two sources offer the same id: a fault of the configuration, found at the start
+   * @throws Error when two sources offer the same id, or an alias is no other name of a model: faults of the
+   * configuration, found at the start
    */
-  constructor(sources: readonly ModelSource[], pricing: Pricing = OWN_PRICES) {
+  constructor(sources: readonly ModelSource[], pricing: Pricing = OWN_PRICES, aliases: Aliases = {}) {
     this.#pricing = pricing;
     for (const card of sources.flatMap((source) => source.models)) {
       if (this.#cards.has(card.id)) throw new Error(`Two models have the id "${card.id}".`);
       this.#cards.set(card.id, card);
     }
+    this.#aliases = new Map(Object.entries(aliases));
+    for (const [alias, modelId] of this.#aliases) this.#checkAlias(alias, modelId);
   }
 
-  /** Exactly the models the key may use. */
+  /** Exactly what the key may name as a model: models, then their other names. */
   list(key: ApiKey): readonly ModelCard[] {
-    return this.all().filter((card) => mayUseModel(key, card.id));
+    return this.#namesFor(key).flatMap((name) => this.#describe(name) ?? []);
   }
 
+  /** A model, or an alias as if it were one. @throws AppError `model_not_found`, `model_not_allowed` */
+  describe(key: ApiKey, name: string): ModelCard {
+    const card = this.#describe(name);
+    if (card === undefined) throw this.#notFound(key, name);
+    if (!this.#mayUse(key, name)) throw modelNotAllowed();
+    return card;
+  }
+
+  /** Without aliases. */
   all(): readonly ModelCard[] {
     return [...this.#cards.values()].map((card) => this.#pricing.priced(card));
   }
@@ -47,36 +64,63 @@ export class Catalog {
     return this.#cards.has(modelId);
   }
 
-  /** @throws AppError `model_not_found`, `model_not_allowed` */
-  getModel(key: ApiKey, modelId: string): ModelCard {
-    const card = this.#cards.get(modelId);
-    if (card === undefined) {
-      const near = findNearest(modelId, this.#idsFor(key));
-      const message = [
-        'The model does not exist.',
-        ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
-        'GET /ai/v1/models lists the models of this key.',
-      ].join(' ');
-      throw new AppError('model_not_found', message, { param: 'model' });
-    }
-    if (!mayUseModel(key, modelId)) {
-      throw new AppError('model_not_allowed', 'This key may not use the model.', { param: 'model' });
-    }
+  /**
+   * The model of that name, under its own id: that is what runs, is billed and is told.
+   * @throws AppError `model_not_found`, `model_not_allowed`
+   */
+  getModel(key: ApiKey, name: string): ModelCard {
+    const card = this.#cards.get(this.#aliases.get(name) ?? name);
+    if (card === undefined) throw this.#notFound(key, name);
+    if (!this.#mayUse(key, name)) throw modelNotAllowed();
     return this.#pricing.priced(card);
   }
 
   /** A key is told of no other models. */
-  #idsFor(key: ApiKey): string[] {
-    return [...this.#cards.keys()].filter((id) => mayUseModel(key, id));
+  #notFound(key: ApiKey, name: string): AppError {
+    const near = findNearest(name, this.#namesFor(key));
+    const message = [
+      'The model does not exist.',
+      ...(near === undefined ? [] : [`Did you mean "${near}"?`]),
+      'GET /ai/v1/models lists the models of this key.',
+    ].join(' ');
+    return new AppError('model_not_found', message, { param: 'model' });
+  }
+
+  #namesFor(key: ApiKey): string[] {
+    return [...this.#cards.keys(), ...this.#aliases.keys()].filter((name) => this.#mayUse(key, name));
   }
 
   /** @throws AppError `model_not_found`, `model_not_allowed`, `model_type_mismatch` */
-  getModelOfType(key: ApiKey, modelId: string, type: ModelType): ModelCard {
-    const card = this.getModel(key, modelId);
+  getModelOfType(key: ApiKey, name: string, type: ModelType): ModelCard {
+    const card = this.getModel(key, name);
     if (card.type !== type) {
       const message = `This is a model of type "${card.type}". It works on POST ${ENDPOINT_OF_TYPE[card.type]}.`;
       throw new AppError('model_type_mismatch', message, { param: 'model' });
     }
     return card;
   }
+
+  /** Whoever may use a model may call it by any of its names; a key for an alias alone opens that name alone. */
+  #mayUse(key: ApiKey, name: string): boolean {
+    const modelId = this.#aliases.get(name);
+    return mayUseModel(key, name) || (modelId !== undefined && mayUseModel(key, modelId));
+  }
+
+  #describe(name: string): ModelCard | undefined {
+    const aliasOf = this.#aliases.get(name);
+    const card = this.#cards.get(aliasOf ?? name);
+    const priced = card && this.#pricing.priced(card);
+    return priced === undefined || aliasOf === undefined ? priced : { ...priced, id: name, aliasOf };
+  }
+
+  #checkAlias(alias: string, modelId: string): void {
+    if (this.#cards.has(alias)) throw new Error(`aliases: "${alias}" is the id of a model.`);
+    if (this.#cards.has(modelId)) return;
+    const reason = this.#aliases.has(modelId) ? 'is an alias itself' : 'is no model of this server';
+    throw new Error(`aliases: "${alias}" stands for "${modelId}", which ${reason}.`);
+  }
+}
+
+function modelNotAllowed(): AppError {
+  return new AppError('model_not_allowed', 'This key may not use the model.', { param: 'model' });
 }

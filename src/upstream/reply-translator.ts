@@ -14,13 +14,13 @@ import { type ReportedUsage, readUsage } from './upstream-usage.ts';
 /** A member beside `usage` whose counts are ours: the same that are billed. */
 const ESTIMATED = { name: 'x-umpire-usage', json: '"estimated"' } as const;
 
-export interface TranslatorOptions extends Pick<ChatUpstreamOptions, 'reasoning'> {
+export interface TranslatorOptions extends Pick<ChatUpstreamOptions, 'modelId' | 'reasoning'> {
   /** Prompt tokens that are billed where the upstream tells no usage. */
   readonly inputEstimate: number;
 }
 
 export class ReplyTranslator {
-  readonly #request: Pick<ChatRequest, 'modelId' | 'includeUsage'>;
+  readonly #includesUsage: boolean;
   readonly #options: TranslatorOptions;
   #reported: ReportedUsage | undefined;
   /** Hundredths of a token in the texts so far. */
@@ -29,8 +29,8 @@ export class ReplyTranslator {
   /** The last chunk for the client, and whether its usage is the one that is billed. */
   #lastSent: { readonly text: string; readonly hadUsage: boolean } | undefined;
 
-  constructor({ modelId, includeUsage }: ChatRequest, options: TranslatorOptions) {
-    this.#request = { modelId, includeUsage };
+  constructor({ includeUsage }: ChatRequest, options: TranslatorOptions) {
+    this.#includesUsage = includeUsage;
     this.#options = options;
   }
 
@@ -72,7 +72,7 @@ export class ReplyTranslator {
     const known = this.#reported;
     const edits = this.#edits(text, members);
     const hasUsage = isObject(chunk['usage']);
-    if (!this.#request.includeUsage) {
+    if (!this.#includesUsage) {
       if (hasUsage && choices.length === 0) return undefined;
       edits.set('usage', undefined);
     }
@@ -86,7 +86,7 @@ export class ReplyTranslator {
    * more chunk says what is billed.
    */
   lateUsageChunk(): string | undefined {
-    if (!this.#request.includeUsage || this.#lastSent?.hadUsage === true) return undefined;
+    if (!this.#includesUsage || this.#lastSent?.hadUsage === true) return undefined;
     const text = this.#lastSent?.text ?? this.#emptyChunk();
     const edits = new Map<string, string | undefined>([['choices', '[]']]);
     if (this.#reported === undefined) this.#addEstimate(edits);
@@ -104,11 +104,11 @@ export class ReplyTranslator {
   /** Of a stream that had none. */
   #emptyChunk(): string {
     const created = Math.floor(Date.now() / 1000);
-    return JSON.stringify({ id: '', object: 'chat.completion.chunk', created, model: this.#request.modelId });
+    return JSON.stringify({ id: '', object: 'chat.completion.chunk', created, model: this.#options.modelId });
   }
 
   #edits(text: string, members: readonly JsonMember[]): Map<string, string | undefined> {
-    const edits = new Map<string, string | undefined>([['model', JSON.stringify(this.#request.modelId)]]);
+    const edits = new Map<string, string | undefined>([['model', JSON.stringify(this.#options.modelId)]]);
     const usage = findValue(text, members, 'usage');
     const reported = usage === undefined ? undefined : readUsage(usage, this.#options.reasoning?.usage);
     if (reported !== undefined) {

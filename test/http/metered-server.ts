@@ -56,7 +56,7 @@ export class MeteredServer {
 
   static async start(
     options: Partial<LedgerOptions> = {},
-    parts: Pick<TestParts, 'answers'> = {},
+    parts: Pick<TestParts, 'answers' | 'aliases' | 'upstreams'> = {},
   ): Promise<MeteredServer> {
     const folder = mkdtempSync(join(tmpdir(), 'umpire-metered-'));
     const stores = await openSqliteStores({ dataDir: folder, exclusive: true });
@@ -133,6 +133,10 @@ export class MeteredServer {
 
   async decide(caller: Caller, headers: Record<string, string> = {}, body: unknown = DECISION): Promise<TestReply> {
     return await this.#parts.server.post(SYSTEMONE, body, { ...caller.headers, ...headers });
+  }
+
+  async get(path: string, { headers }: Pick<Caller, 'headers'>): Promise<TestReply> {
+    return await this.#parts.server.get(path, headers);
   }
 
   async post(path: string, body: unknown, { headers }: Pick<Caller, 'headers'>): Promise<TestReply> {

@@ -11,7 +11,7 @@ import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Accounting } from '../../src/services/accounting.ts';
 import type { Administration } from '../../src/services/administration.ts';
-import { Catalog } from '../../src/services/catalog.ts';
+import { type Aliases, Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat.ts';
 import { DecideService } from '../../src/services/decide.ts';
 import { EmbedService } from '../../src/services/embed.ts';
@@ -94,6 +94,7 @@ export interface TestParts {
   readonly authenticator?: Authenticator;
   /** Absent: a server without a store. */
   readonly administration?: Administration;
+  readonly aliases?: Aliases;
   /** Absent: answers are not shared. */
   readonly answers?: MergingOptions;
 }
@@ -115,7 +116,7 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
   const engine = createFakeEngine();
   const sharing = parts.answers === undefined ? undefined : new MergingEngine(engine, parts.answers);
   const answering = sharing ?? engine;
-  const catalog = new Catalog([engine, ...upstreams], administration?.prices);
+  const catalog = new Catalog([engine, ...upstreams], administration?.prices, parts.aliases);
   const log: Record<string, unknown>[] = [];
   const appendToLog = testLogs.openLog();
   const write = (line: string): void => {

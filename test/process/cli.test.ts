@@ -116,6 +116,12 @@ describe('umpire models', () => {
     expect(out).toMatch(/^text-embed-mini +embedding +/m);
   });
 
+  it('list shows aliases with what they stand for', async () => {
+    const env = { UMPIRE_ALIASES: '{"jev-latest":"kev"}' };
+    const { out } = await umpire(['models', 'list'], { env });
+    expect(out).toMatch(/^jev-latest +decision +alias of kev +sha256:[0-9a-f]{64}$/m);
+  });
+
   it('verify runs the golden answers of a folder', async () => {
     const model = join(ROOT, 'models', 'text-embed-mini');
     const { code, out } = await umpire(['models', 'verify', model]);

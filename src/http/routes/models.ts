@@ -34,6 +34,6 @@ export async function modelsRoutes(api: FastifyInstance, { catalog }: { readonly
   const typed = api.withTypeProvider<ZodTypeProvider>();
   typed.get('/models', { schema: listSchema }, async (request) => toWireModelList(catalog.list(keyOf(request))));
   typed.get('/models/:id', { schema: getSchema }, async (request) =>
-    toWireModel(catalog.getModel(keyOf(request), request.params.id)),
+    toWireModel(catalog.describe(keyOf(request), request.params.id)),
   );
 }

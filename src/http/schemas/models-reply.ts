@@ -18,6 +18,7 @@ export const modelSchema = z
   .object({
     id: z.string().describe('What a request names in `model`.'),
     object: z.literal('model').describe('What this is.'),
+    alias_of: z.string().nullable().describe('Id of the model that this is another name of; null: none.'),
     created: z.int().describe('Release date in seconds since 1970.'),
     owned_by: z.string().describe('Who made it.'),
     type: z.enum(['llm', 'embedding', 'decision']).describe('A model works on the endpoint of its type alone.'),
@@ -49,6 +50,7 @@ export function toWireModel(card: ModelCard): z.output<typeof modelSchema> {
   return {
     id: card.id,
     object: 'model',
+    alias_of: card.aliasOf ?? null,
     created: Math.floor(Date.parse(card.releaseDate) / 1000),
     owned_by: card.ownedBy,
     type: card.type,
