@@ -17,6 +17,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { Decider, type DeciderOptions } from './decider.ts';
 import { type Candidate, Dispatcher } from './dispatcher.ts';
 import { Embedder } from './embedder.ts';
+import { embeddingLimits, mayBeTooLarge, requireRequestTokens } from './embedding-limits.ts';
 import type {
   Caller,
   DecideJob,
@@ -122,8 +123,12 @@ export class PooledEngine implements Engine {
   }
 
   async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
-    requireDimensions(job, this.requireModel(job.modelId).manifest);
-    return this.track(this.requireEmbedder(job).embed(job, caller));
+    const { manifest } = this.requireModel(job.modelId);
+    requireDimensions(job, manifest);
+    const embedder = this.requireEmbedder(job);
+    // Before anything is run: the refusal of a call that is too large costs no inference.
+    if (this.mustCount(job, manifest)) await this.countEmbeddingTokens(job, caller);
+    return this.track(embedder.embed(job, caller));
   }
 
   async countDecisionTokens(job: DecideJob, caller: Caller): Promise<number> {
@@ -132,8 +137,16 @@ export class PooledEngine implements Engine {
   }
 
   async countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number> {
-    requireDimensions(job, this.requireModel(job.modelId).manifest);
-    return this.track(this.counting.countEmbedding(job, caller));
+    const { manifest } = this.requireModel(job.modelId);
+    requireDimensions(job, manifest);
+    const tokens = await this.track(this.counting.countEmbedding(job, caller));
+    if (manifest.family === 'text-encoder' && this.mustCount(job, manifest)) requireRequestTokens(tokens, manifest);
+    return tokens;
+  }
+
+  private mustCount(job: EmbedJob, manifest: Manifest): boolean {
+    const isInWindows = manifest.family === 'text-encoder' && this.options.longInputs === 'windows';
+    return isInWindows && mayBeTooLarge(job, manifest);
   }
 
   findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined {
@@ -269,13 +282,6 @@ function toModelCard({ manifest, digest }: ModelFolder, longInputs: LongInputs):
     releaseDate: manifest.release_date,
     price: priceOf(manifest),
     digest,
-    limits: limitsOf(manifest, longInputs),
+    limits: manifest.family === 'text-encoder' ? embeddingLimits(manifest, longInputs) : { ...manifest.limits },
   };
-}
-
-/** What a caller may send: the manifest counts an embedding's special tokens, which no caller sends. */
-function limitsOf(manifest: Manifest, longInputs: LongInputs): Record<string, number> {
-  if (manifest.family !== 'text-encoder') return { ...manifest.limits };
-  const input_tokens = inputTokenLimit(manifest, longInputs);
-  return longInputs === 'windows' ? { input_tokens, window_tokens: windowTokens(manifest) } : { input_tokens };
 }

@@ -186,10 +186,62 @@ describe('a text of more tokens than the model reads at once', () => {
   });
 });
 
+describe('a request of many long texts', () => {
+  // Of the model with random weights, whose windows hold 62 tokens.
+  const most = 2048 * 62;
+  const inputsOf = (tokens: number): string[] => {
+    const inputs = Array.from({ length: Math.floor(tokens / LIMIT) }, () => 'a '.repeat(LIMIT));
+    return tokens % LIMIT === 0 ? inputs : [...inputs, 'a '.repeat(tokens % LIMIT)];
+  };
+  let engine: LocalEngine;
+  beforeAll(async () => {
+    engine = await createTinyEngine({
+      longInputs: 'windows',
+      queue: { maxJobs: 1000, maxCostMs: 3_600_000, deadlineMs: 3_600_000 },
+      probe: { intervalMs: 0, timeoutMs: 600_000 },
+    });
+    await engine.ready;
+  });
+  afterAll(() => engine.drain());
+  const job = (tokens: number, more: Partial<EmbedJob> = {}) =>
+    jobOf(inputsOf(tokens), { modelId: 'tiny-embedding', ...more });
+
+  it('is read up to as many windows as there may be inputs', async () => {
+    expect((await engine.embed(job(most), caller)).inputTokens).toBe(most);
+    expect(engine.models.find(({ id }) => id === 'tiny-embedding')?.limits).toMatchObject({ request_tokens: most });
+  });
+
+  it('is refused beyond it, before anything is run, and counted alike', async () => {
+    const refusal = {
+      code: 'context_length_exceeded',
+      message: `The inputs have ${most + 1} tokens in all; tiny-embedding takes at most ${most} in a request.`,
+      param: 'input',
+    };
+    await expect(engine.embed(job(most + 1), caller)).rejects.toMatchObject(refusal);
+    await expect(engine.countEmbeddingTokens(job(most + 1), caller)).rejects.toMatchObject(refusal);
+  });
+
+  it('is refused also where it has more tokens than characters', async () => {
+    const dense = `${'각'.repeat(30)} `.repeat(90);
+    const tokens = idsOf(dense).length;
+    expect(tokens).toBeGreaterThan(2 * dense.length);
+    const count = Math.ceil((2048 * WINDOW) / tokens);
+    await expect(embed('windows 2', Array(count).fill(dense))).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      message: `The inputs have ${count * tokens} tokens in all; text-embed-mini takes at most ${2048 * WINDOW} in a request.`,
+    });
+  });
+
+  it('is cut, however large, where the caller asks for it', async () => {
+    const { inputTokens, truncated } = await engine.embed(job(2 * most, { truncate: true }), caller);
+    expect(inputTokens).toBe(62 * truncated.length);
+  });
+});
+
 describe('the limits of the card', () => {
   it.each([
     ['refuse 1', { input_tokens: WINDOW }],
-    ['windows 1', { input_tokens: LIMIT, window_tokens: WINDOW }],
+    ['windows 1', { input_tokens: LIMIT, window_tokens: WINDOW, request_tokens: 2048 * WINDOW }],
   ])('are what a caller may send (%s)', async (name, limits) => {
     expect(engineOf(name).models[0]?.limits).toEqual(limits);
     const most = limits.input_tokens;
