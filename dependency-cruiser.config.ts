@@ -20,7 +20,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 export const LAYERS = Object.keys(ALLOWED_IMPORTS);
 
 /** Files beside the layers: they may import anything, and only each other may import them. */
-const COMPOSITION_FILES = '^src/(app|main|serve|stop-request)[.]ts$|^src/launch[.]js$';
+const COMPOSITION_FILES = '^src/(app|doctor|main|serve|stop-request)[.]ts$|^src/launch[.]js$';
 
 const layerRules: IForbiddenRuleType[] = Object.entries(ALLOWED_IMPORTS).map(([layer, allowed]) => ({
   name: `layer-${layer}`,

@@ -25,6 +25,7 @@ import { EmbedService } from './services/embed.ts';
 import { LedgerAccounting, type LedgerMetrics } from './services/ledger.ts';
 import { Unmetered } from './services/unmetered.ts';
 import type { LedgerStore } from './storage/stores.ts';
+import type { CheckedUpstream } from './upstream/check-upstream.ts';
 import { HttpChatUpstream } from './upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from './upstream/upstream-options.ts';
 
@@ -91,7 +92,14 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   closers.push(() => engine.drain());
   const sharing = new MergingEngine(engine, config.answers);
   const answering = sharesAnswers ? sharing : engine;
-  const upstreams = listUpstreams(loaded).map((options) => new HttpChatUpstream(options));
+  const upstreams = listUpstreams(loaded).map((options) => {
+    const { name, modelId } = options;
+    const watcher = {
+      called: () => metrics.upstreamCalled(name, modelId),
+      failed: (code: string) => metrics.upstreamFailed(name, modelId, code),
+    };
+    return new HttpChatUpstream({ ...options, watcher });
+  });
   closers.push(() => Promise.all(upstreams.map((upstream) => upstream.close())));
   const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices, config.aliases);
   const chat = new ChatService(upstreams, catalog, accounting);
@@ -196,10 +204,30 @@ export function priceOfUpstreamModel(model: Config['upstreams'][number]['models'
   };
 }
 
+/** What a check asks of each configured upstream. */
+export function listCheckedUpstreams({
+  config,
+  upstreamApiKeys,
+}: LoadedConfig): (CheckedUpstream & UpstreamOfConfig)[] {
+  return config.upstreams.map(({ name, baseUrl, checkAtStart, models }) => ({
+    name,
+    baseUrl,
+    checkAtStart,
+    apiKey: upstreamApiKeys.get(name),
+    upstreamModels: models.map(({ id, upstreamModel }) => upstreamModel ?? id),
+  }));
+}
+
+interface UpstreamOfConfig {
+  readonly name: string;
+  readonly checkAtStart: boolean;
+}
+
 /** One for each model of each configured upstream. */
 function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamOptions[] {
   return config.upstreams.flatMap((upstream) =>
     upstream.models.map((model) => ({
+      name: upstream.name,
       modelId: model.id,
       description: model.description,
       ownedBy: model.ownedBy ?? upstream.name,

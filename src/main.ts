@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildApp, findModelFolders, priceOfUpstreamModel, startEngine } from './app.ts';
-import type { DecisionModel, ListedModel, Program, ServerConnection, VerifiedModel } from './cli/program.ts';
+import type { DecisionModel, Finding, ListedModel, Program, ServerConnection, VerifiedModel } from './cli/program.ts';
 import { runCommand } from './cli/run-command.ts';
 import type { SettingFlag, SettingFlags } from './cli/setting-flags.ts';
 import type { CopyTarget } from './cli/store-tools.ts';
@@ -17,6 +17,7 @@ import {
   readTargetDatabaseUrl,
 } from './config/load.ts';
 import { printConfig } from './config/print.ts';
+import type { Config } from './config/schema.ts';
 import { SETTINGS } from './config/settings.ts';
 import { unrestrictedKey } from './domain/api-key.ts';
 import { AppError } from './domain/errors.ts';
@@ -56,12 +57,14 @@ const program: Program = {
   withServices,
   storeTools: {
     targetDatabaseUrl: readTargetDatabaseUrl(),
-    backup: async (flags, file, options) => (await storeTools()).backupStore(locateStore(flags), file, options),
-    restore: async (flags, file) => (await storeTools()).restoreStore(locateStore(flags), file, Date.now()),
-    check: async (flags) => (await storeTools()).checkStore(locateStore(flags)),
+    backup: async (flags, file, options) =>
+      (await storeTools()).backupStore(locateConfiguredStore(flags), file, options),
+    restore: async (flags, file) => (await storeTools()).restoreStore(locateConfiguredStore(flags), file, Date.now()),
+    check: async (flags) => (await storeTools()).checkStore(locateConfiguredStore(flags)),
     copy: async (flags, target) =>
-      (await storeTools()).copyBetweenStores(locateStore(flags), locateTarget(flags, target), Date.now()),
+      (await storeTools()).copyBetweenStores(locateConfiguredStore(flags), locateTarget(flags, target), Date.now()),
   },
+  diagnose,
   listModels,
   verifyModels,
   startLocalServer: (flags) => startServer(loadConfig({ flags })),
@@ -103,8 +106,11 @@ function storeTools() {
   return import('./storage/store-tools.ts');
 }
 
-function locateStore(flags: SettingFlags): StoreLocation {
-  const { databaseUrl: url, dataDir, database } = loadConfig({ flags }).config;
+function locateConfiguredStore(flags: SettingFlags): StoreLocation {
+  return locateStore(loadConfig({ flags }).config);
+}
+
+function locateStore({ databaseUrl: url, dataDir, database }: Config): StoreLocation {
   const { connectTimeoutMs } = database;
   return url === undefined ? { type: 'sqlite', dataDir } : { type: 'postgres', url, connectTimeoutMs };
 }
@@ -112,6 +118,12 @@ function locateStore(flags: SettingFlags): StoreLocation {
 function locateTarget(flags: SettingFlags, target: CopyTarget): StoreLocation {
   if (target.type === 'sqlite') return { type: 'sqlite', dataDir: resolve(target.dataDir) };
   return { ...target, connectTimeoutMs: loadConfig({ flags }).config.database.connectTimeoutMs };
+}
+
+/** Loaded only for its command, as above. */
+async function* diagnose(flags: SettingFlags): AsyncGenerator<Finding> {
+  const doctor = await import('./doctor.ts');
+  yield* doctor.diagnose({ flags, locateStore });
 }
 
 /** @throws StartError what is wrong with a folder */

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type App, buildApp } from './app.ts';
+import { type App, buildApp, listCheckedUpstreams } from './app.ts';
 import { addressToCall, describeAddress, describeServer, firstRequest } from './cli/startup-notices.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
@@ -21,6 +21,7 @@ import { StopRequest } from './stop-request.ts';
 import { findOpenDoors, writeForOwner } from './storage/data-folder.ts';
 import { openStores } from './storage/open-stores.ts';
 import type { Stores } from './storage/stores.ts';
+import { checkUpstream } from './upstream/check-upstream.ts';
 
 export interface Surroundings {
   readonly version: string;
@@ -29,6 +30,7 @@ export interface Surroundings {
   writeOut(text: string): void;
 }
 
+const UPSTREAM_CHECK_MS = 5000;
 const KEY_FILE = 'initial-key';
 const REACHABLE_WARNING =
   'other machines can reach this server: keys and texts travel unencrypted unless a proxy with TLS is in front (SECURITY.md)';
@@ -72,6 +74,9 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
     stopRequest.watch(app.engine);
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
+    const leaving = new AbortController();
+    stopRequest.made.then(() => leaving.abort());
+    void warnOfUpstreams(loaded, logger, leaving.signal);
     return await new ServerRun({ app, keys, loaded, hasCache, around, logger, announce }).until(stopRequest);
   } finally {
     prices.close();
@@ -86,6 +91,19 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
 async function requireFreePort(config: Config): Promise<void> {
   const fault = await findListenFault(config);
   if (fault !== undefined) throw new StartError(fault);
+}
+
+/** Beside the start, which waits for no upstream: one that is down may be back before the first call. */
+async function warnOfUpstreams(loaded: LoadedConfig, logger: Logger, leaving: AbortSignal): Promise<void> {
+  const checked = listCheckedUpstreams(loaded).filter(({ checkAtStart }) => checkAtStart);
+  await Promise.all(
+    checked.map(async (upstream) => {
+      const signal = AbortSignal.any([leaving, AbortSignal.timeout(UPSTREAM_CHECK_MS)]);
+      const { state, text } = await checkUpstream(upstream, signal);
+      if (state === 'ok' || leaving.aborted) return;
+      logger.warn({ upstream: upstream.name }, `the upstream ${upstream.name} ${text}; \`umpire doctor\` checks again`);
+    }),
+  );
 }
 
 function createHousekeeping(config: Config, { ledger, usage }: Stores, logger: Logger): Housekeeping {

@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const MAX_FILE_LINES = 350;
 
 /** What lies in `src/` besides the layers. */
-const BESIDE_LAYERS = ['app.ts', 'docs', 'launch.js', 'main.ts', 'serve.ts', 'stop-request.ts'];
+const BESIDE_LAYERS = ['app.ts', 'docs', 'doctor.ts', 'launch.js', 'main.ts', 'serve.ts', 'stop-request.ts'];
 
 async function cruiseSource(root: string, configuration: IConfiguration): Promise<ICruiseResult> {
   const { output } = await cruise(['src'], {

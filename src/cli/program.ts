@@ -54,6 +54,14 @@ export interface DecisionModel {
   writeTemperatures(temperatures: Temperatures): Promise<string>;
 }
 
+/** One thing that `umpire doctor` looked at. */
+export interface Finding {
+  readonly state: 'ok' | 'note' | 'warning' | 'fault';
+  /** `data folder`, `upstream local` */
+  readonly subject: string;
+  readonly text: string;
+}
+
 export interface Program {
   readonly version: string;
   readonly settingFlags: readonly SettingFlag[];
@@ -73,6 +81,8 @@ export interface Program {
   verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;
   /** The configured models; checksums are verified, nothing is loaded. */
   listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
+  /** Looks at everything a server needs, and changes nothing. */
+  diagnose(flags: SettingFlags): AsyncIterable<Finding>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
   /** By id among the configured models, or by the path of a model folder. */
   findDecisionModel(flags: SettingFlags, idOrFolder: string): Promise<DecisionModel>;

@@ -6,6 +6,7 @@ import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
 import { dbBackupCommand, dbCheckCommand, dbCopyCommand, dbRestoreCommand } from './db.ts';
 import { decideCommand } from './decide.ts';
+import { doctorCommand } from './doctor.ts';
 import { evalCommand } from './eval.ts';
 import { commandHelp, groupHelp, programHelp, usageLine } from './help.ts';
 import {
@@ -26,6 +27,7 @@ import { requestsCommand, usageCommand } from './usage.ts';
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
+  doctorCommand,
   decideCommand,
   evalCommand,
   calibrateCommand,

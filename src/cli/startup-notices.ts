@@ -58,7 +58,7 @@ function plural(noun: string, count: number): string {
 }
 
 /** Where it listens, as it was told. */
-function addressOf(host: string, port: number): string {
+export function addressOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 

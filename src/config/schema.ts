@@ -227,6 +227,9 @@ const upstream = z.strictObject({
       defaultText: 'no key is sent',
     }),
   models: z.array(upstreamModel).min(1).register(note, { help: 'Models to offer from this upstream.' }),
+  checkAtStart: z.boolean().default(true).register(note, {
+    help: 'Whether a start asks the upstream for its list of models (`GET /models`, which costs nothing), and warns where it cannot be reached, refuses the key or does not list a model.',
+  }),
   connectTimeoutMs: milliseconds().default(5000).register(note, { help: 'Until the connection stands.', unit: 'ms' }),
   firstByteTimeoutMs: milliseconds().default(60_000).register(note, {
     help: 'Streaming: until the first byte of the reply.',

@@ -92,6 +92,12 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
 }
 
+export interface FailedUpstream {
+  /** The name in the configuration. */
+  readonly name: string;
+  readonly modelId: string;
+}
+
 /** Every expected failure. Anything else that is thrown is an `internal_error`. */
 export class AppError extends Error {
   override readonly name = 'AppError';
@@ -100,6 +106,8 @@ export class AppError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly standing: Standing | undefined;
   readonly quotesCaller: boolean;
+  /** Where it failed, told by who asked there: for the log, not for the caller. */
+  upstream: FailedUpstream | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

@@ -109,6 +109,8 @@ function logError(error: AppError, request: FastifyRequest): void {
     request.log.warn({ code: error.code, reason }, 'request failed');
   } else if (error.code !== 'overloaded' && STATUS_OF_CODE[error.code] >= 500) {
     const message = error.quotesCaller ? undefined : error.message;
-    request.log.warn({ code: error.code, reason: message, err: error.cause }, 'request failed');
+    const { upstream } = error;
+    const where = upstream && { upstream: upstream.name, model: upstream.modelId };
+    request.log.warn({ code: error.code, ...where, reason: message, err: error.cause }, 'request failed');
   }
 }

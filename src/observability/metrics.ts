@@ -57,6 +57,7 @@ export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
   return {
     ...requests,
     ...ledgerMetrics(registry),
+    ...upstreamMetrics(registry),
     countTokens(modelId: string, usage: Usage): void {
       tokens.inc({ model: modelId, direction: 'input' }, usage.inputTokens);
       tokens.inc({ model: modelId, direction: 'output' }, usage.outputTokens);
@@ -103,6 +104,29 @@ function requestMetrics(registry: Registry) {
       total.inc({ method, route, status });
       if (errorCode !== null) errors.inc({ code: errorCode });
       duration.observe({ method, route, status }, durationMs / 1000);
+    },
+  };
+}
+
+function upstreamMetrics(registry: Registry) {
+  const calls = new Counter({
+    name: 'umpire_upstream_calls_total',
+    help: 'Chat calls to upstreams, by upstream and model.',
+    labelNames: ['upstream', 'model'],
+    registers: [registry],
+  });
+  const failures = new Counter({
+    name: 'umpire_upstream_failures_total',
+    help: 'Chat calls that failed at their upstream, or found no room there (overloaded), by upstream, model and code.',
+    labelNames: ['upstream', 'model', 'code'],
+    registers: [registry],
+  });
+  return {
+    upstreamCalled(upstream: string, model: string): void {
+      calls.inc({ upstream, model });
+    },
+    upstreamFailed(upstream: string, model: string, code: string): void {
+      failures.inc({ upstream, model, code });
     },
   };
 }

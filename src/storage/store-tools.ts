@@ -70,6 +70,23 @@ export async function checkStore(store: StoreLocation): Promise<CheckedStore> {
 }
 
 /**
+ * Of a store that exists. Changes nothing.
+ * @returns undefined for a database in which nobody has made a store yet
+ * @throws StorageError when it cannot be reached or read, or is of a newer umpire
+ */
+export async function findStoreVersion(store: StoreLocation): Promise<number | undefined> {
+  return await withDatabase(store, async (database) => {
+    const version = await selectSchemaVersion(database).catch(async (error: unknown) => {
+      if (error instanceof StoreUnavailableError) throw error;
+      // A database that answers this is sound; it only lacks our tables.
+      await sql`select 1`.execute(database);
+      return undefined;
+    });
+    return version === undefined ? undefined : requireKnownVersion(nameOf(store), version);
+  });
+}
+
+/**
  * Copies everything. Both schemas are brought up to date first.
  * @throws StorageError when a server uses one of the two, or the target is not empty; then the target stays empty
  */

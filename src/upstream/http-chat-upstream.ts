@@ -2,7 +2,7 @@
 // What a body means is upstream-body.ts's and reply-translator.ts's, whose fault a failure is upstream-failure.ts's.
 
 import type { Dispatcher } from 'undici';
-import { AppError } from '../domain/errors.ts';
+import { AppError, type ErrorCode } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import { estimateInputTokens, expectedTokens } from './chat-estimate.ts';
@@ -34,6 +34,7 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 const END_OF_BODY_MS = 1000;
 const BUSY_RETRY_AFTER_MS = 1000;
 const DONE = '[DONE]';
+const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set(['upstream_error', 'upstream_timeout', 'overloaded']);
 const UNWATCHED: CallWatcher = { onSent: () => undefined, onBytes: () => undefined };
 
 type Reply = Dispatcher.ResponseData;
@@ -90,7 +91,7 @@ export class HttpChatUpstream implements ChatUpstream {
       const bodyText = translator.translateCompletion(text);
       return { bodyText, ...translator.tokens() };
     } catch (error) {
-      throw failureOf(error, call.timers.signal);
+      throw this.#told(failureOf(error, call.timers.signal));
     } finally {
       call.end();
     }
@@ -109,7 +110,7 @@ export class HttpChatUpstream implements ChatUpstream {
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
     } catch (error) {
       call.end();
-      throw failureOf(error, call.timers.signal);
+      throw this.#told(failureOf(error, call.timers.signal));
     }
   }
 
@@ -124,9 +125,10 @@ export class HttpChatUpstream implements ChatUpstream {
 
   #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): Call {
     clientSignal.throwIfAborted();
+    this.#options.watcher?.called();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
       const message = 'The upstream has as many requests at once as it is allowed.';
-      throw new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
+      throw this.#told(new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS }));
     }
     const { totalMs, streamTotalMs } = this.#options.timeouts;
     const tooLong = 'The upstream took too long for the whole request.';
@@ -144,6 +146,15 @@ export class HttpChatUpstream implements ChatUpstream {
     };
     this.#running.add(call);
     return call;
+  }
+
+  /** A failure of the upstream is counted, and says which one it was. A mistake of the caller's is none. */
+  #told(error: unknown): unknown {
+    if (!(error instanceof AppError) || !FAILURE_CODES.has(error.code)) return error;
+    const { name, modelId, watcher } = this.#options;
+    watcher?.failed(error.code);
+    error.upstream = { name, modelId };
+    return error;
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
@@ -182,7 +193,7 @@ export class HttpChatUpstream implements ChatUpstream {
       const late = translator.lateUsageChunk();
       if (late !== undefined) yield { json: late };
     } catch (error) {
-      throw failureOf(error, call.timers.signal);
+      throw this.#told(failureOf(error, call.timers.signal));
     } finally {
       if (isDone) readToEnd(reply);
       else reply.body.destroy();

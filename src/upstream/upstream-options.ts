@@ -1,6 +1,7 @@
 // Everything one chat upstream is told at the start. The configuration's `upstreams[]` has the same shape; who reads the
 // key out of the environment is not our business.
 
+import type { ErrorCode } from '../domain/errors.ts';
 import type { Price } from '../domain/money.ts';
 import type { LeavingPolicy } from './chat-upstream.ts';
 
@@ -29,7 +30,16 @@ export interface ReasoningOptions {
   readonly capField: 'max_tokens' | 'max_completion_tokens';
 }
 
+/** Is told of every call to a model of an upstream, and of those that fail there. */
+export interface UpstreamWatcher {
+  called(): void;
+  /** @param code `upstream_error`, `upstream_timeout` or `overloaded` */
+  failed(code: ErrorCode): void;
+}
+
 export interface ChatUpstreamOptions {
+  /** The name in the configuration: for logs and metrics. */
+  readonly name: string;
   /** Our id of the model: what clients send and are sent. */
   readonly modelId: string;
   readonly description: string;
@@ -53,4 +63,5 @@ export interface ChatUpstreamOptions {
   /** Output that is reserved where the caller sets no limit, for each choice. */
   readonly reserveOutputTokens: number;
   readonly whenClientLeaves: LeavingPolicy;
+  readonly watcher?: UpstreamWatcher;
 }

@@ -62,6 +62,7 @@ export function program(parts: Partial<Program> = {}) {
       check: NO_SUCH_PLACE,
       copy: NO_SUCH_PLACE,
     },
+    diagnose: NO_SUCH_PLACE,
     listModels: NO_SUCH_PLACE,
     verifyModels: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,

@@ -16,11 +16,20 @@ interface Received {
 
 let upstream: Server;
 let server: ServerProcess;
+let isBroken = false;
 const received: Received[] = [];
 
 beforeAll(async () => {
   upstream = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      response.end(JSON.stringify({ data: [{ id: 'vendor/big' }] }));
+      return;
+    }
     received.push({ request, body: (await json(request)) as Record<string, unknown> });
+    if (isBroken) {
+      response.writeHead(500).end();
+      return;
+    }
     const message = { role: 'assistant', content: 'Hello.' };
     const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
     response.setHeader('content-type', 'application/json');
@@ -85,6 +94,27 @@ describe('an upstream of the configuration', () => {
     const { status } = await call('chat/completions', { model: 'thinker', messages: [], max_tokens: 10 });
     expect(status).toBe(200);
     expect(received[1]?.body).toMatchObject({ model: 'thinker', max_tokens: 1010 });
+  });
+
+  it('that fails is named in the log and counted, by upstream and model', async () => {
+    isBroken = true;
+    const { status } = await call('chat/completions', {
+      model: 'chat-big',
+      messages: [{ role: 'user', content: 'Fail.' }],
+    });
+    expect(status).toBe(502);
+    await server.waitFor(/"code":"upstream_error","upstream":"neighbour","model":"chat-big","reason":/);
+    const metrics = await (await fetch(`${await server.ready()}/metrics`)).text();
+    expect(metrics).toContain('umpire_upstream_calls_total{upstream="neighbour",model="chat-big"} 2');
+    expect(metrics).toContain('umpire_upstream_calls_total{upstream="neighbour",model="thinker"} 1');
+    expect(metrics).toContain(
+      'umpire_upstream_failures_total{upstream="neighbour",model="chat-big",code="upstream_error"} 1',
+    );
+  });
+
+  it('is asked at the start what it has: a model that it does not list is told', async () => {
+    await server.waitFor(/"upstream":"neighbour","msg":"the upstream neighbour does not list the model thinker;/);
+    expect(server.output).not.toContain('does not list the model vendor/big');
   });
 
   it('leaves neither its key nor a text in the log', async () => {

@@ -85,6 +85,7 @@ export async function runStreams({ streams, clients, seed }: StreamRunOptions): 
 
 function settingsFor({ baseUrl }: RecordedUpstream) {
   const upstreams = POLICIES.map((policy) => ({
+    checkAtStart: false,
     name: policy,
     baseUrl,
     whenClientLeaves: policy,

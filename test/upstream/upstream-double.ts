@@ -83,6 +83,11 @@ export class UpstreamDouble {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') {
+      // A start asks for the list of models. There is none; and it is no call.
+      response.writeHead(404).end();
+      return;
+    }
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk);

@@ -18,6 +18,7 @@ export function chatUpstreamOptions(
   overrides: Partial<ChatUpstreamOptions> = {},
 ): ChatUpstreamOptions {
   return {
+    name: 'double',
     modelId: 'llama',
     description: 'An upstream model.',
     ownedBy: 'vendor',

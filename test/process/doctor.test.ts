@@ -1,0 +1,106 @@
+// `umpire doctor` as its users run it: nothing wrong, everything wrong, beside a running server; and it changes nothing.
+
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type CommandRun, runUmpire } from './run-umpire.ts';
+import { type Environment, ROOT, ServerProcess } from './server-process.ts';
+
+const TINY_MODEL = join(ROOT, 'test', 'fixtures', 'tiny-embedding');
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'umpire-doctor-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function doctor(env: Environment, args: readonly string[] = []): Promise<CommandRun> {
+  const settings = { UMPIRE_MODELS: TINY_MODEL, UMPIRE_DATA_DIR: join(folder, 'data'), ...env };
+  return await runUmpire(['doctor', ...args], { cwd: folder, env: settings });
+}
+
+describe('doctor', () => {
+  it('finds nothing wrong on a machine that is ready, and leaves nothing behind', async () => {
+    const { code, out, error } = await doctor({ UMPIRE_PORT: String(await freePort()) });
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    for (const line of [
+      /^ok +node +\d+\.\d+\.\d+ on /m,
+      /^ok +configuration +valid; 3 settings are not the default$/m,
+      /^ok +address +http:\/\/127\.0\.0\.1:\d+ is free$/m,
+      /^ok +data folder +.* is not there yet; the first start makes it$/m,
+      /^ok +store +SQLite; the first start makes it$/m,
+      /^(ok|note) +tokenizer +(native|JavaScript)/m,
+      /^ok +model [\w-]+ +embedding, sha256:[0-9a-f]{12}, all checksums right$/m,
+      /^No fault found\.$/m,
+    ])
+      expect(out).toMatch(line);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('tells all that is wrong at once, with exit code 1', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as { port: number };
+    const broken = join(folder, 'broken');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'model.json'), '{}');
+    const data = join(folder, 'data');
+    mkdirSync(data);
+    writeFileSync(join(data, 'umpire.sqlite'), 'this is no database, whatever its name may say'.repeat(100));
+    chmodSync(data, 0o777);
+    const upstream = { name: 'gone', baseUrl: `http://127.0.0.1:${await freePort()}/v1`, models: [{ id: 'm' }] };
+    const { code, out } = await doctor({
+      UMPIRE_PORT: String(port),
+      UMPIRE_MODELS: broken,
+      UMPIRE_UPSTREAMS: JSON.stringify([upstream]),
+    });
+    expect(code).toBe(1);
+    expect(out).toMatch(/^fault +address +Cannot listen on .*another program uses it/m);
+    expect(out).toMatch(/^warning +data folder +Every user of this machine may change/m);
+    expect(out).toMatch(/^fault +store +.*umpire\.sqlite cannot be used: /m);
+    expect(out).toMatch(/^fault +models +model folder .*broken/m);
+    expect(out).toMatch(/^fault +upstream gone +cannot be reached: ECONNREFUSED$/m);
+    expect(out).toMatch(/^4 faults, \d warnings?: a server would not work as configured\.$/m);
+  });
+
+  it('tells the faults of a configuration that cannot be read', async () => {
+    const { code, out } = await doctor({ UMPIRE_PROT: '1', UMPIRE_LOG_LEVEL: 'loud' });
+    expect(code).toBe(1);
+    expect(out).toMatch(/^fault +configuration +UMPIRE_PROT in the environment: no such setting/m);
+    expect(out).toMatch(/^fault +configuration +log\.level/m);
+  });
+
+  it('works beside a running server, and as JSON', async () => {
+    const server = new ServerProcess({ UMPIRE_MODELS: TINY_MODEL, UMPIRE_API_KEY: 'a-fixed-key-for-this-test' });
+    try {
+      const { port } = new URL(await server.ready());
+      const { code, out } = await doctor({ UMPIRE_PORT: port, UMPIRE_DATA_DIR: server.dataDir }, ['--json']);
+      expect(code).toBe(0);
+      const report = JSON.parse(out) as { ok: boolean; findings: { state: string; subject: string; text: string }[] };
+      expect(report.ok).toBe(true);
+      const found = (subject: string) => report.findings.filter((finding) => finding.subject === subject);
+      expect(found('address')).toEqual([
+        { state: 'note', subject: 'address', text: `an umpire listens on http://127.0.0.1:${port} already` },
+      ]);
+      expect(found('store')).toEqual([
+        { state: 'ok', subject: 'store', text: expect.stringMatching(/umpire\.sqlite, schema (\d+) of \1$/) },
+      ]);
+      expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+    } finally {
+      await server.dispose();
+    }
+  });
+});
