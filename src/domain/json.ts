@@ -28,11 +28,22 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+/** A member of the outermost object, by its place in the text. */
+export interface JsonMember {
+  readonly key: string;
+  /** Offsets into the text: of the key's quote, of the value, and one past the value. */
+  readonly start: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
 export interface JsonRules {
   /** `maps` keep the order of names; `plain` objects move names like "10" to the front, as JSON.parse does. */
   readonly objects: 'maps' | 'plain';
   /** `last`: of equal names the last one counts, as with JSON.parse. */
   readonly duplicates: 'refuse' | 'last';
+  /** Whether the members of the outermost object are listed. Default: no. */
+  readonly listsMembers?: boolean;
 }
 
 const ORDERED: JsonRules = { objects: 'maps', duplicates: 'refuse' };
@@ -72,8 +83,13 @@ type Open =
 
 type OpenObject = Exclude<Open, { kind: 'array' }>;
 
-/** Stands for a container that was opened and is not empty. */
-const HAS_VALUES = Symbol('has values');
+/** Stands for a value that is not at its end: a container with values to come, a long string. */
+const UNFINISHED = Symbol('unfinished');
+/** A string with escapes is read in pieces of so many UTF-16 code units: each a millisecond at most. */
+const PIECE_LENGTH = 128 * 1024;
+/** What an escape has at most: `\\u0000`. */
+const LONGEST_ESCAPE = 6;
+const LETTER_U = 0x75;
 
 /** One text on its way to a value. */
 export class JsonReading {
@@ -81,7 +97,15 @@ export class JsonReading {
   readonly #rules: JsonRules;
   readonly #open: Open[] = [];
   #position = 0;
+  readonly #members: JsonMember[] = [];
+  /** Of the outermost object, whose value is being read. */
+  #member: { readonly key: string; readonly start: number; readonly valueStart: number } | undefined;
   #valuesUntilLook = VALUES_BETWEEN_LOOKS;
+  /** Whether a name comes next, not a value. */
+  #isAtName = false;
+  /** Pieces of a long string that have been read; the position is then within it. */
+  #pieces: string[] | undefined;
+  #stringStart = 0;
   #value: unknown;
 
   constructor(text: string, rules: JsonRules) {
@@ -93,6 +117,11 @@ export class JsonReading {
   /** Complete once `advance` said so. */
   get value(): unknown {
     return this.#value;
+  }
+
+  /** In the order of the text, duplicates included; none unless the rules ask for them. */
+  get members(): readonly JsonMember[] {
+    return this.#members;
   }
 
   /**
@@ -108,10 +137,14 @@ export class JsonReading {
         this.#valuesUntilLook = VALUES_BETWEEN_LOOKS;
         if (performance.now() >= untilMs) return false;
       }
-      const unit = this.#text.charCodeAt(this.#position);
-      const value = unit === OPEN_OBJECT || unit === OPEN_ARRAY ? this.#enter(unit) : this.#readScalar();
-      if (value !== HAS_VALUES && this.#endOpened(value)) return true;
+      const value = this.#isAtName ? this.#readName() : this.#readValue();
+      if (value !== UNFINISHED && this.#endOpened(value)) return true;
     }
+  }
+
+  #readValue(): unknown {
+    const unit = this.#text.charCodeAt(this.#position);
+    return unit === OPEN_OBJECT || unit === OPEN_ARRAY ? this.#enter(unit) : this.#readScalar();
   }
 
   /** @returns the container if it is empty; otherwise the position is that of its first value */
@@ -125,8 +158,8 @@ export class JsonReading {
       return open.container;
     }
     this.#open.push(open);
-    if (open.kind !== 'array') this.#readName(open);
-    return HAS_VALUES;
+    this.#isAtName = open.kind !== 'array';
+    return UNFINISHED;
   }
 
   #newOpen(unit: number): Open {
@@ -139,6 +172,7 @@ export class JsonReading {
   #endOpened(ended: unknown): boolean {
     let value = ended;
     for (;;) {
+      if (this.#member !== undefined && this.#open.length === 1) this.#endMember(this.#member);
       this.#skipWhitespace();
       const parent = this.#open.at(-1);
       if (parent === undefined) {
@@ -151,7 +185,7 @@ export class JsonReading {
       if (unit === COMMA) {
         this.#position += 1;
         this.#skipWhitespace();
-        if (parent.kind !== 'array') this.#readName(parent);
+        this.#isAtName = parent.kind !== 'array';
         return false;
       }
       if (unit !== (parent.kind === 'array' ? CLOSE_ARRAY : CLOSE_OBJECT)) {
@@ -163,52 +197,99 @@ export class JsonReading {
     }
   }
 
-  /** The name of the next value, and what follows it up to the value. */
-  #readName(object: OpenObject): void {
-    const namePosition = this.#position;
-    if (this.#text.charCodeAt(namePosition) !== QUOTE) throw this.#error('expected a name in double quotes');
-    object.name = this.#readString();
-    if (this.#rules.duplicates === 'refuse' && has(object, object.name)) {
-      throw new JsonSyntaxError('the same name twice in one object', namePosition);
+  #endMember(member: Omit<JsonMember, 'valueEnd'>): void {
+    this.#members.push({ ...member, valueEnd: this.#position });
+    this.#member = undefined;
+  }
+
+  /** The name of the next value, and what follows it up to the value. @returns UNFINISHED: no value has been read */
+  #readName(): typeof UNFINISHED {
+    const object = this.#open.at(-1);
+    if (object === undefined || object.kind === 'array') throw new Error('No object is open.');
+    const isBegun = this.#pieces !== undefined;
+    if (!isBegun && this.#text.charCodeAt(this.#position) !== QUOTE)
+      throw this.#error('expected a name in double quotes');
+    const name = this.#readString();
+    if (name === UNFINISHED) return UNFINISHED;
+    this.#isAtName = false;
+    object.name = name;
+    if (this.#rules.duplicates === 'refuse' && has(object, name)) {
+      throw new JsonSyntaxError('the same name twice in one object', this.#stringStart);
     }
     this.#skipWhitespace();
     if (this.#text.charCodeAt(this.#position) !== COLON) throw this.#error('expected ":"');
     this.#position += 1;
     this.#skipWhitespace();
+    if (this.#rules.listsMembers === true && this.#open.length === 1) {
+      this.#member = { key: name, start: this.#stringStart, valueStart: this.#position };
+    }
+    return UNFINISHED;
   }
 
-  #readString(): string {
-    const start = this.#position;
-    // Most strings are plain: found by their end, which is faster than to look at each character here.
-    const end = this.#text.indexOf('"', start + 1);
-    const plain = end < 0 ? undefined : this.#text.slice(start + 1, end);
-    if (plain !== undefined && IS_PLAIN.test(plain)) {
-      this.#position = end + 1;
-      return plain;
+  /** Begins at the quote, or where it stopped. */
+  #readString(): string | typeof UNFINISHED {
+    if (this.#pieces === undefined) {
+      const start = this.#position;
+      this.#stringStart = start;
+      // Most strings are plain: found by their end, which is faster than to look at each character here.
+      const end = this.#text.indexOf('"', start + 1);
+      const plain = end < 0 ? undefined : this.#text.slice(start + 1, end);
+      if (plain !== undefined && IS_PLAIN.test(plain)) {
+        this.#position = end + 1;
+        return plain;
+      }
+      this.#pieces = [];
+      this.#position = start + 1;
     }
-    this.#position = this.#endOfString(start);
+    return this.#readPiece(this.#pieces);
+  }
+
+  #readPiece(pieces: string[]): string | typeof UNFINISHED {
+    const from = this.#position;
+    const to = this.#endOfPiece(from);
+    const isEnd = this.#text.charCodeAt(to) === QUOTE;
     // The built-in parser reads the escapes of a string alone: what it confuses are the names of objects.
     try {
-      return JSON.parse(this.#text.slice(start, this.#position)) as string;
+      pieces.push(JSON.parse(`"${this.#text.slice(from, to)}"`) as string);
     } catch {
-      throw new JsonSyntaxError('a bad escape in the string', start);
+      throw new JsonSyntaxError('a bad escape in the string', this.#stringStart);
     }
+    if (!isEnd) {
+      this.#position = to;
+      this.#valuesUntilLook = 0;
+      return UNFINISHED;
+    }
+    this.#position = to + 1;
+    this.#pieces = undefined;
+    return pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('');
   }
 
-  #endOfString(start: number): number {
+  /** @returns index of the closing quote, or of where a piece may be cut: never within an escape */
+  #endOfPiece(from: number): number {
     const text = this.#text;
-    for (let at = start + 1; at < text.length; at++) {
+    const limit = from + PIECE_LENGTH;
+    let at = from;
+    while (at < text.length && at < limit) {
       const unit = text.charCodeAt(at);
-      if (unit === QUOTE) return at + 1;
+      if (unit === QUOTE) return at;
       if (unit < SPACE) throw new JsonSyntaxError('a control character in a string', at);
       // Whatever is escaped, at least one character: a quote here does not end the string.
-      if (unit === BACKSLASH) at += 1;
+      if (unit === BACKSLASH) at += text.charCodeAt(at + 1) === LETTER_U ? this.#lengthOfCodeEscape(at) : 2;
+      else at += 1;
     }
-    throw new JsonSyntaxError('a string without its end', text.length);
+    if (at >= text.length) throw new JsonSyntaxError('a string without its end', text.length);
+    return at;
+  }
+
+  /** Less than six where the string ends within it: the escape is then a bad one. */
+  #lengthOfCodeEscape(at: number): number {
+    let length = 2;
+    while (length < LONGEST_ESCAPE && this.#text.charCodeAt(at + length) !== QUOTE) length += 1;
+    return length;
   }
 
   #readScalar(): unknown {
-    if (this.#text.charCodeAt(this.#position) === QUOTE) return this.#readString();
+    if (this.#pieces !== undefined || this.#text.charCodeAt(this.#position) === QUOTE) return this.#readString();
     const number = this.#match(NUMBER);
     if (number !== '') return Number(number);
     const literal = LITERALS[this.#match(LITERAL)];

@@ -4,7 +4,7 @@
 import type { Hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../domain/errors.ts';
-import { JsonReading, type JsonRules, JsonSyntaxError, MAX_JSON_DEPTH } from '../domain/json.ts';
+import { type JsonMember, JsonReading, type JsonRules, JsonSyntaxError, MAX_JSON_DEPTH } from '../domain/json.ts';
 import { keyOf } from './authenticate.ts';
 import { type BodyLimits, tooManyBytes, tooManyValues } from './body-limits.ts';
 import { type BodyPlace, BodyRoom, type BodyRoomOptions, PlaceReleasedError } from './body-room.ts';
@@ -32,6 +32,8 @@ const BYTES_PER_VALUE = 48;
 export interface ReceivedBody {
   readonly text: string;
   readonly value: unknown;
+  /** Of the outermost object, if the rules ask for them. */
+  readonly members: readonly JsonMember[];
 }
 
 export interface BodyWanted {
@@ -74,7 +76,9 @@ export class BodyIntake {
     const text = await reading.read(body as FastifyRequest['raw']);
     if (text === '') return undefined;
     try {
-      return { text, value: await this.#turns.parse(new JsonReading(text, wanted.rules), text.length) };
+      const json = new JsonReading(text, wanted.rules);
+      const value = await this.#turns.parse(json, text.length);
+      return { text, value, members: json.members };
     } catch (error) {
       throw error instanceof JsonSyntaxError ? invalidJson(error.message) : error;
     }

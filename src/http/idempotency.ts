@@ -23,13 +23,18 @@ export interface InferenceBodies {
   readonly limits: BodyLimits;
   /** `maps`: names are data, and keep their order. */
   readonly objects: JsonRules['objects'];
+  /** Whether the members of the body are listed. Default: no. */
+  readonly listsMembers?: boolean;
   /** Makes of the parsed body what the route's schema checks. Default: nothing. */
   readonly adapt?: (received: ReceivedBody, request: FastifyRequest) => unknown;
 }
 
 /** Bodies of the routes that run a model. */
-export function parseInferenceBodies(api: FastifyInstance, { intake, limits, objects, adapt }: InferenceBodies): void {
-  const rules: JsonRules = { objects, duplicates: objects === 'maps' ? 'refuse' : 'last' };
+export function parseInferenceBodies(
+  api: FastifyInstance,
+  { intake, limits, adapt, ...wanted }: InferenceBodies,
+): void {
+  const rules: JsonRules = { ...wanted, duplicates: wanted.objects === 'maps' ? 'refuse' : 'last' };
   api.removeAllContentTypeParsers();
   api.addContentTypeParser('application/json', async (request: FastifyRequest, body: NodeJS.ReadableStream) => {
     const hash = hashFor(request);

@@ -43,7 +43,8 @@ export class ParseTurns {
     const parse = this.#queue.shift();
     if (parse === undefined) return;
     try {
-      if (parse.reading.advance(performance.now() + TURN_MS)) parse.resolve(parse.reading.value);
+      // What is done with the value is a turn of its own.
+      if (parse.reading.advance(performance.now() + TURN_MS)) setImmediate(() => parse.resolve(parse.reading.value));
       else this.#queue.push(parse);
     } catch (error) {
       parse.reject(error);

@@ -1,5 +1,6 @@
 // A chat upstream: any server of the chat-completion format. Interface; HttpChatUpstream implements it.
 
+import type { JsonMember } from '../domain/json.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
@@ -12,6 +13,8 @@ export interface ChatRequest {
   readonly includeUsage: boolean;
   /** The text of a JSON object. A text, because parsing and printing would change numbers and drop duplicates. */
   readonly bodyText: string;
+  /** Of the text, where whoever parsed it listed them. */
+  readonly bodyMembers?: readonly JsonMember[];
   /** The same, parsed. */
   readonly body: Readonly<Record<string, unknown>>;
   /** To be called when the body has gone out: the answer may take its time, and need not keep it in memory. */

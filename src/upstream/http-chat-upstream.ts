@@ -20,7 +20,7 @@ import { Payload } from './payload.ts';
 import { PhaseTimers } from './phase-timers.ts';
 import { ReplyTranslator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
-import { refuseDuplicates, upstreamBody } from './upstream-body.ts';
+import { membersOf, refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import { UpstreamConnections } from './upstream-connections.ts';
 import { brokenByUpstream, refusedByUpstream, reportedError, STREAM_ADVICE } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
@@ -73,7 +73,7 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   expect(request: ChatRequest): BilledTokens {
-    refuseDuplicates(request.bodyText);
+    refuseDuplicates(membersOf(request));
     const expected = expectedTokens(request.body, this.#options);
     this.#inputEstimates.set(request, expected.inputTokens);
     return expected;

@@ -1,13 +1,9 @@
 // Edits single members of a JSON object in its text, so that everything else goes on as it came: order, unknown fields,
 // big integers, `1.0`, duplicate and `__proto__` keys. Knows no field by name. Takes only text that a parser accepted.
 
-export interface JsonMember {
-  readonly key: string;
-  /** Offsets into the text: of the key's quote, of the value, and one past the value. */
-  readonly start: number;
-  readonly valueStart: number;
-  readonly valueEnd: number;
-}
+import type { JsonMember } from '../domain/json.ts';
+
+export type { JsonMember } from '../domain/json.ts';
 
 const STRUCTURE = /["[\]{}]/g;
 const END_OF_SCALAR = /[,\]}\s]/g;
@@ -48,21 +44,25 @@ export function editMembers(
   members: readonly JsonMember[],
   edits: ReadonlyMap<string, string | undefined>,
 ): string {
+  // Joined once, at the end: a text of megabytes is copied once then.
   const parts: string[] = [];
+  const add = (...pieces: readonly string[]): void => {
+    parts.push(parts.length === 0 ? '{' : ',', ...pieces);
+  };
   const present = new Set<string>();
   for (const { key, start, valueStart, valueEnd } of members) {
     present.add(key);
     if (!edits.has(key)) {
-      parts.push(text.slice(start, valueEnd));
+      add(text.slice(start, valueEnd));
       continue;
     }
     const value = edits.get(key);
-    if (value !== undefined) parts.push(text.slice(start, valueStart) + value);
+    if (value !== undefined) add(text.slice(start, valueStart), value);
   }
   for (const [key, value] of edits) {
-    if (value !== undefined && !present.has(key)) parts.push(`${JSON.stringify(key)}:${value}`);
+    if (value !== undefined && !present.has(key)) add(`${JSON.stringify(key)}:`, value);
   }
-  return `{${parts.join(',')}}`;
+  return parts.length === 0 ? '{}' : [...parts, '}'].join('');
 }
 
 /** Index of the first match at or after `from`; the text's length when there is none. */

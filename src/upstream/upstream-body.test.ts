@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../domain/errors.ts';
+import { listMembers } from './json-text.ts';
 import { refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import type { ReasoningOptions } from './upstream-options.ts';
 
@@ -60,7 +61,7 @@ describe('the body an upstream is sent', () => {
   it.each(['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'])(
     'is refused when %s is there twice, which could mean two things',
     (name) => {
-      const refused = () => refuseDuplicates(`{"${name}":null,"x":1,"${name}":null}`);
+      const refused = () => refuseDuplicates(listMembers(`{"${name}":null,"x":1,"${name}":null}`));
       expect(refused).toThrow(AppError);
       expect(refused).toThrow(`The field '${name}' is there more than once.`);
     },

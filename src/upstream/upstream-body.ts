@@ -3,19 +3,24 @@
 import { AppError } from '../domain/errors.ts';
 import { parsePlainJson } from '../domain/json.ts';
 import type { ChatRequest } from './chat-upstream.ts';
-import { editMembers, findValue, listMembers } from './json-text.ts';
+import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
 import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
 
 /** Members we act on. Twice the same one could mean one thing to us and another to the upstream. */
 const READ_MEMBERS = ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
 
 /** @throws AppError `invalid_request` when a member we act on is there twice */
-export function refuseDuplicates(bodyText: string): void {
-  const keys = listMembers(bodyText).map(({ key }) => key);
+export function refuseDuplicates(members: readonly JsonMember[]): void {
+  const keys = members.map(({ key }) => key);
   const twice = READ_MEMBERS.find((name) => keys.indexOf(name) !== keys.lastIndexOf(name));
   if (twice !== undefined) {
     throw new AppError('invalid_request', `The field '${twice}' is there more than once.`, { param: twice });
   }
+}
+
+/** As they were found when the body was parsed, or found now. */
+export function membersOf({ bodyText, bodyMembers }: ChatRequest): readonly JsonMember[] {
+  return bodyMembers ?? listMembers(bodyText);
 }
 
 /** @param request one that was not refused for its duplicates */
@@ -23,7 +28,7 @@ export function upstreamBody(
   request: ChatRequest,
   options: Pick<ChatUpstreamOptions, 'upstreamModel' | 'reasoning' | 'takesStreamOptions'>,
 ): string {
-  const members = listMembers(request.bodyText);
+  const members = membersOf(request);
   const textOf = (key: string) => findValue(request.bodyText, members, key);
 
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(options.upstreamModel)]]);

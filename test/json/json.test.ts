@@ -1,7 +1,8 @@
 // Fixed seeds: the same texts every time. Random ones are in test/long/json.test.ts.
 
 import { describe, expect, it } from 'vitest';
-import { parseOrderedJson, parsePlainJson } from '../../src/domain/json.ts';
+import { JsonReading, JsonSyntaxError, parseOrderedJson, parsePlainJson } from '../../src/domain/json.ts';
+import { listMembers } from '../../src/upstream/json-text.ts';
 import { agreesOnChangedJson, agreesOnJson, agreesOnNames, agreesOnTokens } from './json-agreement.ts';
 import { readTree, toObjects } from './json-oracle.ts';
 
@@ -12,6 +13,42 @@ describe('our parser and the oracle agree on', () => {
   it('texts near JSON', () => agreesOnTokens({ seed: SEED, numRuns: 5000 }));
   it('JSON with one character changed', () => agreesOnChangedJson({ seed: SEED, numRuns: 2000 }));
   it('names with escapes, one text after the other', () => agreesOnNames({ seed: SEED, numRuns: 1000 }));
+});
+
+describe('a long string', () => {
+  it.each(['\\u4e2d', '\\"', '\\\\', 'ab\\n', '😀\\/', '\\ud83d\\ude00'])(
+    'of %s is whole, as a value and as a name',
+    (piece) => {
+      const one = readTree(`"${piece}"`);
+      const read = String(one?.kind === 'plain' && one.value).repeat(100_000);
+      const text = `"${piece.repeat(100_000)}"`;
+      expect(parsePlainJson(text)).toBe(read);
+      const named = parseOrderedJson(`{${text}:[${text}]}`) as ReadonlyMap<string, readonly string[]>;
+      expect([...named].flat(2)).toEqual([read, read]);
+      for (const bad of [
+        text.slice(0, -1),
+        `${text.slice(0, -1)}\\"`,
+        `${text.slice(0, -1)}\\u12"`,
+        `"\n${text.slice(1)}`,
+      ]) {
+        expect(() => parsePlainJson(bad)).toThrow(JsonSyntaxError);
+      }
+    },
+  );
+});
+
+describe('members of the outermost object', () => {
+  it('are listed by their places, duplicates included, and no others', () => {
+    const text = ' { "a" : [ {"a":1} ] , "\\u0061":2,"b":"x"}  ';
+    const reading = new JsonReading(text, { objects: 'plain', duplicates: 'last', listsMembers: true });
+    reading.advance();
+    expect(reading.members).toEqual(listMembers(text));
+    expect(reading.members.map(({ key, valueStart, valueEnd }) => [key, text.slice(valueStart, valueEnd)])).toEqual([
+      ['a', '[ {"a":1} ]'],
+      ['a', '2'],
+      ['b', '"x"'],
+    ]);
+  });
 });
 
 describe('a text', () => {

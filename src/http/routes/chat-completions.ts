@@ -47,14 +47,20 @@ const schema = operation(
 const NO_BODY = { model: '', messages: [] };
 
 /** The caller's own text of each body: what is passed on. */
-const bodyTexts = new WeakMap<FastifyRequest, string>();
+const receivedBodies = new WeakMap<FastifyRequest, ReceivedBody>();
 
 export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompletionsDeps): Promise<void> {
-  const adapt = ({ text, value }: ReceivedBody, request: FastifyRequest): unknown => {
-    bodyTexts.set(request, text);
-    return value;
+  const adapt = (received: ReceivedBody, request: FastifyRequest): unknown => {
+    receivedBodies.set(request, received);
+    return received.value;
   };
-  parseInferenceBodies(api, { intake: deps.intake, limits: deps.bodyLimits, objects: 'plain', adapt });
+  parseInferenceBodies(api, {
+    intake: deps.intake,
+    limits: deps.bodyLimits,
+    objects: 'plain',
+    listsMembers: true,
+    adapt,
+  });
   api.withTypeProvider<ZodTypeProvider>().post('/chat/completions', { schema }, async (request, reply) => {
     await answer(takeChatRequest(request), { request, reply, deps });
     return reply;
@@ -64,10 +70,10 @@ export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompl
 /** Nothing else keeps the body from here on, so that it can be let go while the answer streams. */
 function takeChatRequest(request: FastifyRequest<{ Body: z.output<typeof chatRequestSchema> }>): ChatRequest {
   const { body } = request;
-  const bodyText = bodyTexts.get(request) ?? '';
-  bodyTexts.delete(request);
+  const { text: bodyText = '', members: bodyMembers = [] } = receivedBodies.get(request) ?? {};
+  receivedBodies.delete(request);
   request.body = NO_BODY;
-  return toChatRequest({ body, bodyText, onLetGo: () => request.bodyPlace?.release() });
+  return toChatRequest({ body, bodyText, bodyMembers, onLetGo: () => request.bodyPlace?.release() });
 }
 
 const keeper: ChatReplyKeeper = {

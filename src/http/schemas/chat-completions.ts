@@ -2,6 +2,7 @@
 // is sent the caller's own text.
 
 import { z } from 'zod';
+import type { JsonMember } from '../../domain/json.ts';
 import type { ChatRequest } from '../../services/chat.ts';
 import { modelField } from './model-field.ts';
 
@@ -77,20 +78,22 @@ export interface ReceivedChat {
   readonly body: z.output<typeof chatRequestSchema>;
   /** The text that it was parsed from. */
   readonly bodyText: string;
+  readonly bodyMembers: readonly JsonMember[];
   /** Called when the request has let go of both. */
   readonly onLetGo: () => void;
 }
 
-export function toChatRequest({ body, bodyText, onLetGo }: ReceivedChat): ChatRequest {
+export function toChatRequest({ body, bodyText, bodyMembers, onLetGo }: ReceivedChat): ChatRequest {
   return {
     // A copy: what is cut from a text keeps the whole of it in memory.
     modelId: Buffer.from(body.model).toString(),
     stream: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
     bodyText,
+    bodyMembers,
     body,
     letGo() {
-      Object.assign(this, { bodyText: '', body: {} });
+      Object.assign(this, { bodyText: '', bodyMembers: [], body: {} });
       onLetGo();
     },
   };
