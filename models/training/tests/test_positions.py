@@ -27,18 +27,15 @@ def test_a_batch_holds_the_same_numbers(text, limits):
     prepared = prepare_all(text, limits)
     batch = collate(prepared, limits.max_window_index)
     chunks = [chunk for request in prepared for question in request.questions for chunk in question.chunks]
-    branches = slice(batch.state_tokens, None)
-    assert batch.token_ids[branches].tolist() == [i for chunk in chunks for i in chunk.token_ids]
-    assert batch.positions[branches].tolist() == [i for chunk in chunks for i in chunk.positions]
+    branches, state = slice(batch.state_tokens, None), slice(batch.state_tokens)
+    packed = zip(*(part[branches].tolist() for part in (batch.token_ids, batch.positions)))
+    assert sorted(packed) == sorted((token, place) for chunk in chunks for token, place in zip(chunk.token_ids, chunk.positions))
     assert (batch.segments[branches] == 1).all()
     windows = [(ids, segment, min(number, limits.max_window_index)) for request in prepared
                for segment, group in ((0, request.windows), *((1, question.windows) for question in request.questions))
                for number, ids in enumerate(group)]
-    state = slice(batch.state_tokens)
-    assert batch.token_ids[state].tolist() == [i for ids, _, _ in windows for i in ids]
-    assert batch.positions[state].tolist() == [i for ids, _, _ in windows for i in range(len(ids))]
-    assert batch.segments[state].tolist() == [segment for ids, segment, _ in windows for _ in ids]
-    assert batch.window_index.tolist() == [index for ids, _, index in windows for _ in ids]
+    packed = zip(*(part[state].tolist() for part in (batch.token_ids, batch.positions, batch.segments)), batch.window_index.tolist())
+    assert sorted(packed) == sorted((token, place, segment, index) for ids, segment, index in windows for place, token in enumerate(ids))
 
 
 class Recorder:

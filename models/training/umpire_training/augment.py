@@ -9,6 +9,7 @@ import random
 import re
 
 from .prompts import Question
+from .rewording import without_gold
 from .tasks import Labelled, Task, from_labels, from_row
 
 NONE_OPTIONS = [
@@ -17,7 +18,11 @@ NONE_OPTIONS = [
     ("no_match", "no other option applies"), ("unknown", "the text is about something else"),
 ]
 # Tasks whose labels are clearly apart, so that removing the gold label really leaves nothing that fits.
-CLEAR_LABELS = ("clinc150_intents", "hwu64_intents", "metatool_routing", "stackoverflow_tags")
+CLEAR_LABELS = ("clinc150_intents", "hwu64_intents", "metatool_routing", "stackoverflow_tags", "paper_fields", "package_sections", "clinc150_domains")
+# Questions of rows whose options exclude each other, and where what the text says is one of them alone.
+CLEAR_ROWS = ("who_did_what", "verb_roles", "passages_open", "passages_closed", "small_stories", "town_dialogues", "bfcl_tools", "relations", "ecqa", "qasc")
+
+NONE_NAMES = {name for name, _ in NONE_OPTIONS} | {"not stated", "cannot be answered", "not mentioned", "does not matter", "unanswerable", "no match"}
 
 CHOICE_INSTRUCTIONS = [
     "Which option fits the text best?", "Choose the best match.", "Classify the text.", "category", "label", "class",
@@ -27,8 +32,6 @@ MATCH_STATEMENTS = [
     "The text fits the description: {}", "Is this right: {}?", "{}", "Does this apply? {}", "This is true of the message: {}",
     "Does the text match \"{}\"?", "category: {}", "Would you file this under {}?", "It is about: {}", "Label it {}.",
 ]
-NOUL_CRITERIA = [("no", "yes"), ("it does not apply", "it applies"), ("the statement is wrong", "the statement is right"),
-                 ("not the case", "the case"), ("there is no sign of it", "the text shows it")]
 
 
 def words_of(name: str) -> list[str]:
@@ -131,40 +134,47 @@ def choice_from_labels(task: Task, row: dict, rng: random.Random) -> Labelled:
 
 
 def with_none(options, target, rng: random.Random):
-    """In 6 % of cases a "none" option beside the gold one, in 6 % in its place."""
+    """A "none" option: in 28 % of cases in place of the gold one, in 14 % beside it."""
     kind = rng.random()
-    if kind > 0.12:
+    if kind > 0.42:
         return options, target
     none = rng.choice(NONE_OPTIONS)
     if none[0] in {name for name, _ in options}:
         return options, target
-    if kind < 0.06:
+    if kind < 0.28:
         kept = [i for i, share in enumerate(target) if share == 0]
         options, target = [options[i] for i in kept], [0.0] * len(kept)
         return [*options, none], [*target, 1.0]
     return [*options, none], [*target, 0.0]
 
 
-def noul_from_choice(task: Task, row: dict, rng: random.Random) -> Labelled | None:
-    """Yes or no about one label, half of the time another than the gold one."""
+def noul_from_choice(task: Task, row: dict, rng: random.Random, wanted: bool | None = None) -> Labelled | None:
+    """Yes or no about one label: the gold one, or one that is easily taken for it."""
     shares = row.get("soft") or {row["label"]: 1.0}
     gold = max(shares, key=shares.get)
     if shares[gold] < 0.7 * sum(shares.values()):
         return None
-    asked = gold
-    if rng.random() < 0.5:
-        others = [name for name in task.labels if name not in shares]
+    asked, criteria = gold, (None, None)
+    if not (rng.random() < 0.5 if wanted is None else wanted):
+        near = [name for name in task.near.get(gold, ()) if name not in shares][:6]
+        others = near if near and rng.random() < 0.75 else [name for name in task.labels if name not in shares]
         if not others:
             return None
         asked = rng.choice(others)
+        if task.labels[asked] and task.labels[gold] and rng.random() < 0.25:
+            criteria = task.labels[gold], task.labels[asked]
+    elif task.labels[gold] and task.near.get(gold) and rng.random() < 0.25:
+        criteria = task.labels[rng.choice(task.near[gold][:6])], task.labels[gold]
     description = task.labels[asked]
     phrase = description if description and rng.random() < 0.5 else " ".join(words_of(asked)).lower()
-    return noul(rng.choice(MATCH_STATEMENTS).format(phrase), asked == gold, task.name, rng)
+    found = noul(rng.choice(MATCH_STATEMENTS).format(phrase), asked == gold, task.name)
+    if all(criteria):
+        found.question.options = [("false", criteria[0]), ("true", criteria[1])]
+    return found
 
 
-def noul(instructions: str, truth: bool, task: str, rng: random.Random) -> Labelled:
-    no, yes = rng.choice(NOUL_CRITERIA) if rng.random() < 0.15 else (None, None)
-    return Labelled(Question("noul", instructions, [("false", no), ("true", yes)]), [1.0 - truth, float(truth)], task)
+def noul(instructions: str, truth: bool, task: str) -> Labelled:
+    return Labelled(Question("noul", instructions, [("false", None), ("true", None)]), [1.0 - truth, float(truth)], task)
 
 
 def label_questions(task: Task, row: dict, rng: random.Random) -> list[Labelled]:
@@ -178,19 +188,24 @@ def label_questions(task: Task, row: dict, rng: random.Random) -> list[Labelled]
     found = [choice_from_labels(task, row, rng)]
     if rng.random() < 0.2:
         found.append(choice_from_labels(task, row, rng))
-    for _ in range(rng.choice([0, 1, 1, 2])):  # cheap: the state is read anyway
-        if extra := noul_from_choice(task, row, rng):
+    count = rng.choice([0, 0, 1, 1, 2])  # cheap: the state is read anyway
+    for wanted in (True, False) if count == 2 else [None] * count:
+        if extra := noul_from_choice(task, row, rng, wanted):
             found.append(extra)
     return found
 
 
-def row_questions(task: Task, row: dict, rng: random.Random) -> list[Labelled]:
-    """Questions that a row brings with it, at most four, options shuffled and varied."""
+def row_questions(task: Task, row: dict, rng: random.Random, most: int = 4) -> list[Labelled]:
+    """Questions that a row brings with it, options shuffled and varied."""
     found = []
-    for raw in rng.sample(row["questions"], min(4, len(row["questions"]))):
+    for raw in rng.sample(row["questions"], min(most, len(row["questions"]))):
         labelled = from_row(raw, task.name)
         if raw["type"] == "choice":
             labelled = vary_choice(labelled, rng)
+            names = {name for name, _ in labelled.question.options}
+            none = rng.choice(NONE_OPTIONS)
+            if task.name in CLEAR_ROWS and len(names) > 3 and not names & NONE_NAMES and none[0] not in names and rng.random() < 0.25:
+                labelled = without_gold(labelled, none, rng)
         found.append(labelled)
     return found
 

@@ -1,18 +1,34 @@
 """Prepared requests -> the packed tensors of `KevModel.forward_batch`.
 
-All tokens of a batch lie in one row: state windows (and encoded instruction slices) first, branches after. Slots are
-places in that row, `flat` indexes bring padded results back to it. Padding slots point at token 0 and are masked.
+All tokens of a batch lie in one row: state windows (and encoded instruction slices) first, branches after. Only
+attention needs rectangles. Windows and rows are sorted by length and cut into groups that are nearly as long, so that
+little of a rectangle is padding; padding slots point at token 0 and are masked.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import accumulate
 
 import torch
 from torch import Tensor
 
-from .model import MASKED
+from .model import MASKED, long_scale
 from .prompts import QUESTION_TYPES, PreparedQuestion, PreparedRequest
+
+# A rectangle may be this much larger than what is in it, plus the slots whose time a group of its own costs.
+PADDED_SHARE, GROUP_SLOTS = 1.12, 400
+
+
+@dataclass
+class Group:
+    """Windows, or rows of branches, of about one length. `slots` are places in the packed row."""
+
+    slots: Tensor  # [N, S] whose queries
+    flat: Tensor | None  # places of the real ones among N · S; None where nothing is padded
+    keys: Tensor | None  # [N, T] what they read besides their own slots: the row's state tokens; None for windows
+    mask: Tensor | None  # [N, 1, 1 or S, T + S] additive; None where all is seen
+    scale: Tensor | None  # [N, 1, 1, 1] of the scores of long states; None for windows
 
 
 @dataclass
@@ -23,13 +39,9 @@ class Batch:
     window_index: Tensor  # [state tokens]
     state_tokens: int  # the first tokens of the row belong to windows
     token_window: Tensor  # [state tokens]
-    window_slots: Tensor  # [W, Smax]
-    window_mask: Tensor  # [W, 1, 1, Smax]
-    window_flat: Tensor  # [state tokens]
-    row_slots: Tensor  # [R, Bmax]
-    row_mask: Tensor  # [R, 1, Bmax, Kmax]
-    row_flat: Tensor  # [branch tokens]
-    key_slots: Tensor  # [R, Kmax]
+    window_count: int
+    windows: list[Group]  # in packed order
+    rows: list[Group]  # in packed order
     row_windows: Tensor  # [R, W] 1 where the row reads the window
     row_state_tokens: Tensor  # [R]
     token_piece: Tensor  # [branch tokens], P for tokens of instructions
@@ -48,8 +60,15 @@ class Batch:
     places: list[list[int]]  # per question: place in the request of each column
 
     def to(self, device: str) -> "Batch":
-        moved = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Batch(**{name: value.to(device) if isinstance(value, Tensor) else value for name, value in moved.items()})
+        return Batch(**{f.name: moved(getattr(self, f.name), device) for f in fields(self)})
+
+
+def moved(value, device: str):
+    if isinstance(value, Tensor):
+        return value.to(device, non_blocking=True)
+    if isinstance(value, list) and value and isinstance(value[0], Group):
+        return [Group(**{f.name: moved(getattr(group, f.name), device) for f in fields(group)}) for group in value]
+    return value
 
 
 class Collector:
@@ -57,8 +76,7 @@ class Collector:
 
     def __init__(self):
         self.windows: list[tuple[list[int], int, int]] = []  # ids, segment, index
-        self.rows: list[tuple] = []  # chunk, window numbers
-        self.pieces: list[tuple[int, int, int]] = []  # row, option, length
+        self.rows: list[tuple] = []  # chunk, window numbers, option numbers of its pieces
         self.questions: list[tuple[int, PreparedQuestion]] = []  # first option, question
         self.options = 0
 
@@ -67,9 +85,7 @@ class Collector:
         for question in request.questions:
             extra = [self.window(ids, 1, min(i, max_index)) for i, ids in enumerate(question.windows)]
             for chunk in question.chunks:
-                for option, length in zip(chunk.options, chunk.lengths):
-                    self.pieces.append((len(self.rows), self.options + option, length))
-                self.rows.append((chunk, state + extra))
+                self.rows.append((chunk, state + extra, [self.options + option for option in chunk.options]))
             self.questions.append((self.options, question))
             self.options += len(question.order)
 
@@ -77,82 +93,119 @@ class Collector:
         self.windows.append((ids, segment, index))
         return len(self.windows) - 1
 
+    def sort(self) -> None:
+        """Windows by length, rows by what they read and how long they are: neighbours make tight rectangles."""
+        order = sorted(range(len(self.windows)), key=lambda i: len(self.windows[i][0]))
+        place = {old: new for new, old in enumerate(order)}
+        self.windows = [self.windows[i] for i in order]
+        self.rows = [(chunk, [place[w] for w in windows], options) for chunk, windows, options in self.rows]
+        self.rows.sort(key=lambda row: (self.keys_of(row) // 16, len(row[0].token_ids)))
+
+    def keys_of(self, row: tuple) -> int:
+        return sum(len(self.windows[w][0]) for w in row[1])
+
+
+def cut_groups(sizes: list[tuple[int, int]]) -> list[range]:
+    """sizes: (own tokens, keys) in order -> runs whose rectangles hold little more than what is in them."""
+    found, start = [], 0
+    widest, most, filled = 0, 0, 0
+    for i, (own, keys) in enumerate(sizes):
+        area = max(widest, own) * max(most, keys)
+        if i > start and (i + 1 - start) * area > PADDED_SHARE * (filled + own * keys) + GROUP_SLOTS * max(most, keys):
+            found.append(range(start, i))
+            start, widest, most, filled = i, 0, 0, 0
+        widest, most, filled = max(widest, own), max(most, keys), filled + own * keys
+    return [*found, range(start, len(sizes))]
+
 
 def padded(rows: list[list[int]], fill: int = 0) -> Tensor:
     width = max(map(len, rows))
     return torch.tensor([row + [fill] * (width - len(row)) for row in rows])
 
 
-def additive(visible: Tensor) -> Tensor:
-    return torch.zeros(visible.shape).masked_fill(~visible, MASKED)
+def ranges(starts: list[int], sizes: list[int]) -> tuple[Tensor, Tensor]:
+    """-> slots [N, max size], which of them are real"""
+    width = torch.arange(max(sizes))[None]
+    real = width < torch.tensor(sizes)[:, None]
+    return (torch.tensor(starts)[:, None] + width).masked_fill(~real, 0), real
+
+
+def additive(visible: Tensor) -> Tensor | None:
+    """None where everything is visible."""
+    return None if bool(visible.all()) else torch.zeros(visible.shape).masked_fill(~visible, MASKED)
+
+
+def real_places(real: Tensor) -> Tensor | None:
+    return None if bool(real.all()) else real.flatten().nonzero()[:, 0]
 
 
 def collate(requests: list[PreparedRequest], max_index: int = 63) -> Batch:
     c = Collector()
     for request in requests:
         c.add(request, max_index)
-    starts, ids, positions, segments, indexes, token_window = [], [], [], [], [], []
-    for number, (tokens, segment, index) in enumerate(c.windows):
-        size = len(tokens)
-        starts.append(len(ids))
-        ids += tokens
-        positions += range(size)
-        segments += [segment] * size
-        indexes += [index] * size
-        token_window += [number] * size
-    state_tokens = len(ids)
-    rows = row_tensors(c, starts, state_tokens)
-    for chunk, _ in c.rows:
-        ids += chunk.token_ids
-        positions += chunk.positions
-    branch_tokens = len(ids) - state_tokens
-    widths = torch.tensor([len(tokens) for tokens, _, _ in c.windows])
-    widest = int(widths.max())
-    filled = torch.arange(widest)[None] < widths[:, None]
+    c.sort()
+    sizes = [len(tokens) for tokens, _, _ in c.windows]
+    starts = [0, *accumulate(sizes)]
+    state_tokens = starts.pop()
+    row_sizes = [len(row[0].token_ids) for row in c.rows]
+    row_starts = [state_tokens, *(state_tokens + end for end in accumulate(row_sizes))]
+    branch_tokens = row_starts.pop() - state_tokens
+    ids = [token for tokens, _, _ in c.windows for token in tokens]
+    segments = [segment for tokens, segment, _ in c.windows for _ in tokens]
+    row_windows = torch.zeros(len(c.rows), len(c.windows))
+    for row, (_, windows, _) in enumerate(c.rows):
+        row_windows[row, windows] = 1
     return Batch(
-        token_ids=torch.tensor(ids), positions=torch.tensor(positions),
+        token_ids=torch.tensor(ids + [token for chunk, _, _ in c.rows for token in chunk.token_ids]),
+        positions=torch.tensor([i for size in sizes for i in range(size)] + [p for chunk, _, _ in c.rows for p in chunk.positions]),
         segments=torch.tensor(segments + [1] * branch_tokens),
-        window_index=torch.tensor(indexes),
-        state_tokens=state_tokens, token_window=torch.tensor(token_window),
-        window_slots=(torch.tensor(starts)[:, None] + torch.arange(widest)[None]).masked_fill(~filled, 0),
-        window_mask=additive(filled)[:, None, None], window_flat=filled.flatten().nonzero()[:, 0],
-        **rows, **piece_tensors(c), **question_tensors(c), places=[question.order for _, question in c.questions])
+        window_index=torch.tensor([index for tokens, _, index in c.windows for _ in tokens]),
+        state_tokens=state_tokens, window_count=len(c.windows),
+        token_window=torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes)),
+        windows=window_groups(sizes, starts), rows=row_groups(c, sizes, starts, row_sizes, row_starts),
+        row_windows=row_windows, row_state_tokens=torch.tensor([float(c.keys_of(row)) for row in c.rows]),
+        **piece_tensors(c), **question_tensors(c), places=[question.order for _, question in c.questions])
 
 
-def row_tensors(c: Collector, starts: list[int], state_tokens: int) -> dict:
-    slots, branches, keys, position = [], [], [], state_tokens
-    for chunk, windows in c.rows:
-        size = len(chunk.token_ids)
-        slots.append(list(range(position, position + size)))
-        branches.append(chunk.branch)
-        keys.append([slot for w in windows for slot in range(starts[w], starts[w] + len(c.windows[w][0]))])
-        position += size
-    branch, row_slots, state = padded(branches, -1), padded(slots), padded(keys, -1)
+def window_groups(sizes: list[int], starts: list[int]) -> list[Group]:
+    found = []
+    for run in cut_groups([(size, size) for size in sizes]):
+        slots, real = ranges([starts[i] for i in run], [sizes[i] for i in run])
+        found.append(Group(slots, real_places(real), None, additive(real[:, None, None]), None))
+    return found
+
+
+def row_groups(c: Collector, sizes: list[int], starts: list[int], row_sizes: list[int], row_starts: list[int]) -> list[Group]:
+    keys = [c.keys_of(row) for row in c.rows]
+    return [row_group(c, run, sizes, starts, row_sizes, row_starts, keys)
+            for run in cut_groups([(size, size + read) for size, read in zip(row_sizes, keys)])]
+
+
+def row_group(c: Collector, run: range, sizes: list[int], starts: list[int], row_sizes: list[int], row_starts: list[int],
+              keys: list[int]) -> Group:
+    slots, real = ranges([row_starts[i] for i in run], [row_sizes[i] for i in run])
+    state = padded([[slot for w in c.rows[i][1] for slot in range(starts[w], starts[w] + sizes[w])] for i in run], -1)
+    branch = padded([c.rows[i][0].branch for i in run], -1)
     sees = (branch[:, None, :] == 0) | ((branch[:, None, :] == branch[:, :, None]) & (branch[:, None, :] >= 0))
     sees_state = (state >= 0)[:, None, :].expand(-1, branch.shape[1], -1)
-    row_windows = torch.zeros(len(c.rows), len(c.windows))
-    for row, (_, windows) in enumerate(c.rows):
-        row_windows[row, windows] = 1
-    return {
-        "row_slots": row_slots, "row_flat": (branch >= 0).flatten().nonzero()[:, 0],
-        "key_slots": torch.cat([state.clamp(min=0), row_slots], 1),
-        "row_mask": additive(torch.cat([sees_state, sees], 2))[:, None],
-        "row_windows": row_windows, "row_state_tokens": torch.tensor([float(len(k)) for k in keys])}
+    scale = torch.tensor([long_scale(keys[i]) for i in run])[:, None, None, None]
+    return Group(slots, real_places(real), state.clamp(min=0), additive(torch.cat([sees_state, sees], 2)[:, None]), scale)
 
 
 def piece_tensors(c: Collector) -> dict:
     token_piece, token_lead, number = [], [], 0
-    for row, (chunk, _) in enumerate(c.rows):
+    count = sum(len(chunk.options) for chunk, _, _ in c.rows)
+    for row, (chunk, _, _) in enumerate(c.rows):
         token_lead += [len(c.rows) if branch else row for branch in chunk.branch]
-        token_piece += [number + branch - 1 if branch else len(c.pieces) for branch in chunk.branch]
+        token_piece += [number + branch - 1 if branch else count for branch in chunk.branch]
         number += len(chunk.options)
-    lengths = torch.tensor([float(length) for _, _, length in c.pieces])
-    option = torch.tensor([option for _, option, _ in c.pieces])
+    lengths = torch.tensor([float(length) for chunk, _, _ in c.rows for length in chunk.lengths])
+    option = torch.tensor([option for _, _, options in c.rows for option in options])
     totals = torch.zeros(c.options).index_add(0, option, lengths)
     return {"token_piece": torch.tensor(token_piece), "token_lead": torch.tensor(token_lead),
-            "lead_lengths": torch.tensor([float(chunk.branch.count(0)) for chunk, _ in c.rows]), "piece_lengths": lengths,
-            "piece_row": torch.tensor([row for row, _, _ in c.pieces]),
-            "piece_place": torch.tensor([place for chunk, _ in c.rows for place in range(len(chunk.options))]),
+            "lead_lengths": torch.tensor([float(chunk.branch.count(0)) for chunk, _, _ in c.rows]), "piece_lengths": lengths,
+            "piece_row": torch.tensor([row for row, (chunk, _, _) in enumerate(c.rows) for _ in chunk.options]),
+            "piece_place": torch.tensor([place for chunk, _, _ in c.rows for place in range(len(chunk.options))]),
             "piece_option": option, "piece_weight": lengths / totals[option], "option_count": c.options}
 
 

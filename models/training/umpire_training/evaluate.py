@@ -79,7 +79,7 @@ def answer_all(model: KevModel, text: Text, examples: list[Example], limits: Lim
     requests = [prepare(e.state, [q.question for q in e.questions], text, limits) for e in examples]
     answers: list[list[Answer]] = [[] for _ in examples]
     for numbers in batches(requests, tokens):
-        batch = collate([requests[n] for n in numbers], limits.max_window_index)
+        batch = collate([requests[n] for n in numbers], limits.max_window_index).to(next(model.parameters()).device)
         rows = iter(zip(model.forward_batch(batch).tolist(), batch.places))
         for number in numbers:
             for labelled in examples[number].questions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,7 +23,7 @@ from .encoder_graph import (
     split_heads,
 )
 from .graph import MICROSOFT, GraphBuilder
-from .model import NOUL, Shape
+from .model import FURTHEST, LONG, MASKED, NOUL, Shape
 
 # (queries, keys, values of the branches `[1, B, hidden]`; the state's keys, values `[1, heads, S, head_size]`) → `[1, B, hidden]`
 Attend = Callable[[str, str, str, str, str], str]
@@ -72,12 +73,20 @@ def build_answer(g: GraphBuilder, state: State, shape: Shape, attention: BranchA
              for layer in range(shape.layers)]  # fmt: skip
     added = [small_table(g, state, positions, "positions"), small_table(g, state, g.constant(1), "segments")]
     x = embed_tokens(g, state, token_ids, added)
+    scale = long_scale(g, cache[0][0]) if shape.long_scale else None
     for layer, cached in enumerate(cache):
         if layer in (0, LAYERS_OF_LARGE_SCORES):
             attend = (attention or best_attention(g, layer))(g, shape, branch, cache[0][0])
-        x = merge(g, state, x, attend(*project(g, state, x, layer, ("query", "key", "value")), *cached), layer)
+        query, key, value = project(g, state, x, layer, ("query", "key", "value"))
+        x = merge(g, state, x, attend(g.node("Mul", query, scale) if scale else query, key, value, *cached), layer)
     # The last layer's values are projected from the finished state: their mean holds its sentence vector.
     g.output(piece_vectors(g, state, shape, x, cache[-1][1], branch, pieces), "piece_vectors", ["P", shape.hidden])
+
+
+def long_scale(g: GraphBuilder, any_key: str) -> str:
+    """What queries are multiplied by beside a long state: 1 up to `LONG` keys, then their logarithm over its own."""
+    keys = g.to_float(g.node("Shape", any_key, start=2, end=3))
+    return g.node("Max", g.node("Div", g.node("Log", keys), g.constant(math.log(LONG))), g.constant(1.0))
 
 
 def best_attention(g: GraphBuilder, layer: int) -> BranchAttention:
@@ -159,8 +168,21 @@ def piece_vectors(g, state, shape, x, state_value, branch, pieces) -> str:
     match = g.node("Concat", *matches, axis=-1)  # [P + 1, 2 heads]
     shape_of = g.node("Concat", g.node("Shape", pieces), g.constant([2 * shape.heads]), axis=0)
     lead_part = g.linear(lead, "lead_projection", state["lead_projection.weight"].T, None, keep_float=True)
+    if shape.pair:
+        at_lead = g.node("Slice", right, g.constant([-2]), g.constant([-1]), g.constant([0]))
+        pair = compared(g, shape, last(g, left), at_lead)
+        lead_part = g.node("Add", lead_part, g.linear(pair, "pair_projection", state["pair_projection.weight"].T, None, keep_float=True))
     projected = g.node("Add", linear(g, state, mean, "piece_projection", keep_float=True), lead_part)
     return g.node("Concat", projected, all_but_last(g, match), g.node("Expand", last(g, match), shape_of), axis=-1)
+
+
+def compared(g: GraphBuilder, shape: Shape, left: str, right: str) -> str:
+    """[1, hidden] twice → product and difference of both at one length, `[1, 2 hidden]`"""
+    sides = []
+    for side in (left, right):
+        norm = g.node("Sqrt", g.node("Add", square_sum(g, side), g.constant(1e-12)))
+        sides.append(g.node("Mul", g.node("Div", side, norm), g.constant(shape.hidden**0.5)))
+    return g.node("Concat", g.node("Mul", *sides), g.node("Sub", *sides), axis=-1)
 
 
 def all_but_last(g: GraphBuilder, rows: str) -> str:
@@ -225,7 +247,27 @@ def build_head(g: GraphBuilder, state: State, shape: Shape) -> None:
     x = layer_norm(g, state, set_layer(g, state, shape, x), "head_module.norm", HEAD_EPSILON)
     inner = g.node("Gelu", linear(g, state, x, "head_module.inner", keep_float=True))
     logits = g.node("Squeeze", linear(g, state, inner, "head_module.outer", keep_float=True), g.constant([2]))
-    g.output(g.node("Add", logits, g.node("Add", match, bias)), "logits", [1, "K"])
+    logits = g.node("Add", logits, g.node("Add", match, bias))
+    if shape.rivals:
+        logits = g.node("Add", logits, rivals(g, state, x, logits))
+    g.output(logits, "logits", [1, "K"])
+
+
+def rivals(g: GraphBuilder, state: State, x: str, logits: str) -> str:
+    """What the other options' logits `[1, K]` add to an option's own."""
+    count = g.node("Squeeze", g.node("Shape", logits, start=1))
+    numbers = g.node("Range", g.constant(0), count, g.constant(1))
+    itself = g.node("Equal", g.node("Unsqueeze", numbers, g.constant([0])), g.node("Unsqueeze", numbers, g.constant([1])))  # [K, K]
+    others = g.node("Where", itself, g.constant(MASKED), g.node("Unsqueeze", logits, g.constant([1])))  # [1, K, K]
+    apart = [
+        g.node("Clip", g.node("Sub", logits, g.node(kind, others, g.constant([2]), keepdims=0)), g.constant(-FURTHEST), g.constant(FURTHEST))
+        for kind in ("ReduceMax", "ReduceLogSumExp")
+    ]
+    parts = [g.node("Unsqueeze", part, g.constant([2])) for part in (*apart, g.node("Sigmoid", apart[1]))]
+    beside = g.linear(g.node("Concat", *parts, axis=-1), "head_module.rivals", state["head_module.rivals.weight"].T, None, keep_float=True)
+    hidden = g.node("Gelu", g.node("Add", linear(g, state, x, "head_module.own_rivals", keep_float=True), beside))
+    added = g.linear(hidden, "head_module.rivals_outer", state["head_module.rivals_outer.weight"].T, None, keep_float=True)
+    return g.node("Squeeze", added, g.constant([2]))
 
 
 def level_places(g: GraphBuilder, kind: str, levels: str) -> str:

@@ -26,7 +26,8 @@ from pathlib import Path
 from . import generators
 from .normal_text import digest, normalise
 from .overlap import Finding, KnownTexts
-from .tasks import Task, clear_licence, data_folder, entries, heldout_tasks, read_task
+from .licences import may_be_trained_on
+from .tasks import Task, data_folder, entries, heldout_tasks, read_task
 
 KINDS = ("equal", "near", "short")
 SHOWN_LABELS = 12
@@ -95,7 +96,7 @@ def check_labels(task: Task, heldout: HeldOut) -> None:
 
 def check_folder(folder: Path, heldout: HeldOut, report: Report, examples: int) -> None:
     for entry in entries(folder, "train"):
-        if clear_licence(entry["licence"]):
+        if may_be_trained_on(entry["task"], entry["licence"]):
             task = read_task(folder, entry, None)
             check_states(task.name, [row["state"] for row in task.rows], heldout, report, examples)
             check_labels(task, heldout)

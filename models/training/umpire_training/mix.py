@@ -1,4 +1,8 @@
-"""The stream of training examples: tasks ∝ n^0.5, own generators, several questions a state, long documents."""
+"""The stream of training examples: groups of tasks by share, several questions a state, pairs that differ in one place,
+long documents from the first step on.
+
+A unit is one example, or the two sides of a pair: an edit flips an answer, and both must be in one batch to be worth most.
+"""
 
 from __future__ import annotations
 
@@ -11,52 +15,76 @@ from .augment import label_questions, row_questions, shorten, vary_state
 from .derived import opinions
 from .evaluate import request_tokens
 from .prompts import Limits, PreparedRequest, Text, prepare
+from .rewording import noul_criteria, vary_levels
 from .tasks import Example, Task
+from .written import Document, asked
+
+Unit = list[Example]
 
 # Tasks whose questions stay answerable when unrelated text stands around their state, and texts that are no such thing.
-EVIDENCE = ("esnli_nouls", "conjnli", "clinc150_intents", "hwu64_intents", "metatool_routing", "sgd_dialogues", "bfcl_tools")
-UNRELATED = ("stackoverflow_tags", "emobank_valence", "crisis_type", "quote_topics", "package_sections", "wordnet_domains", "tweet_sentiment")
+EVIDENCE = ("esnli_nouls", "clinc150_intents", "hwu64_intents", "metatool_routing", "sgd_dialogues", "bfcl_tools", "boolq", "negation_passages",
+            "passages_open", "info_tables", "table_facts", "who_did_what", "verb_roles", "drug_reviews", "relations", "town_dialogues", "sentence_answers")
+UNRELATED = ("stackoverflow_tags", "emobank_valence", "crisis_type", "quote_topics", "package_sections", "wordnet_domains", "tweet_sentiment",
+             "paper_fields", "medical_abstracts", "spam_mail")
 # Tasks whose label is a topic: several rows of one label, one after the other, are a longer text on that topic.
 TOPICS = ("clinc150_domains", "stackoverflow_tags", "quote_topics", "package_sections", "package_field", "wordnet_domains", "chat_topics",
           "crisis_type")
 SHARE_OF_OTHERS = (0.0, 0.0, 0.15, 0.3)
+QUESTIONS_BY_LENGTH = ((1500, 4), (4000, 6), (1 << 60, 9))  # characters of the state, questions asked at most: a long one is dear to read
 
 
 class Mix:
-    def __init__(self, tasks: list[Task], config: dict, seed: int):
-        self.config, self.rng = config, random.Random(seed)
+    def __init__(self, tasks: list[Task], config: dict, seed: int, written: list[Document] = ()):
+        self.config, self.rng, self.written = config, random.Random(seed), list(written)
         tasks = [*tasks, *opinions(tasks)]
         self.tasks = {task.name: task for task in tasks}
-        self.names = list(self.tasks)
-        scale = config["task_weights"]
-        self.weights = [len(self.tasks[name].rows) ** 0.5 * weight_of(name, scale) for name in self.names]
+        self.groups = grouped(self.tasks, config["groups"])
+        self.by_level = {task.name: rows_by_level(task) for task in tasks if task.type == "score" and task.labels}
         self.siblings = shared_states(tasks)
         self.evidence = [self.tasks[name] for name in EVIDENCE if name in self.tasks]
         self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
         self.topics = [(self.tasks[name], by_label(self.tasks[name])) for name in TOPICS if name in self.tasks]
 
-    def example(self) -> Example:
-        """`choice_kept` of the choices stay where a state has other questions too: those are cheap and learn slower."""
-        example, kept = self.any_example(), self.config.get("choice_kept", 1.0)
-        others = [q for q in example.questions if q.question.type != "choice" or self.rng.random() < kept]
-        example.questions = others or example.questions
+    def unit(self) -> Unit:
+        """Of the kind that the shares of the configuration draw."""
+        rng, config = self.rng, self.config
+        kinds = ["written", "generated", "long", "topic", "task"]
+        shares = [config[f"{kind}_share"] for kind in kinds[:-1]]
+        [kind] = rng.choices(kinds, [*shares, 1 - sum(shares)])
+        if kind == "written" and self.written:
+            return [self.finished(example) for example in self.pair()]
+        if kind == "generated":
+            return [self.finished(generators.generate(rng))]
+        if kind == "long" and self.evidence and self.unrelated:
+            return [self.finished(self.long_example())]
+        if kind == "topic" and self.topics:
+            return [self.finished(self.topic_example())]
+        return [self.finished(self.task_example())]
+
+    def finished(self, example: Example) -> Example:
+        """Levels and criteria of yes/no in other words; of written questions as they are, their writers chose them."""
+        if example.task != "written":
+            example.questions = [noul_criteria(vary_levels(q, self.rng), self.rng, self.config["criteria_share"]) for q in example.questions]
         return example
 
-    def any_example(self) -> Example:
-        rng, config = self.rng, self.config
-        if rng.random() < config["generated_share"]:
-            return generators.generate(rng)
-        if self.evidence and self.unrelated and rng.random() < config["long_share"]:
-            return self.long_example()
-        if self.topics and rng.random() < config.get("topic_share", 0.0):
-            return self.topic_example()
-        task = self.tasks[rng.choices(self.names, self.weights)[0]]
-        row = rng.choice(task.rows)
+    # --- one row of a task ------------------------------------------------------------------------------------------
+
+    def task_example(self) -> Example:
+        rng = self.rng
+        _, names, weights = rng.choices(self.groups, [group[0] for group in self.groups])[0]
+        task = self.tasks[rng.choices(names, weights)[0]]
+        row = self.row(task)
         return Example(self.state(row["state"]), self.questions(task, row), task.name)
+
+    def row(self, task: Task) -> dict:
+        """Any row; where rows have a level, every level is drawn as often."""
+        levels = self.by_level.get(task.name)
+        return self.rng.choice(self.rng.choice(levels) if levels and self.rng.random() < 0.8 else task.rows)
 
     def questions(self, task: Task, row: dict) -> list:
         if task.labels is None:
-            return row_questions(task, row, self.rng)
+            most = next(count for length, count in QUESTIONS_BY_LENGTH if len(row["state"]) < length)
+            return row_questions(task, row, self.rng, most)
         found = label_questions(task, row, self.rng)
         for other, other_row in self.siblings.get(row["state"], ()):
             if other is not task and self.rng.random() < 0.5:
@@ -66,22 +94,47 @@ class Mix:
     def state(self, state: str) -> str:
         return vary_state(shorten(state, self.config["max_characters"]), self.rng)
 
+    # --- written documents ------------------------------------------------------------------------------------------
+
+    def pair(self) -> Unit:
+        """A document as it is and after one of its edits, asked the same; now and then a document alone."""
+        rng, document = self.rng, self.rng.choice(self.written)
+        names = rng.sample(list(document.questions), len(document.questions))
+        if not document.edits or rng.random() < 0.15:
+            return [Example(vary_state(document.state, rng), asked(document, names, None, rng), "written")]
+        edit = rng.choice(document.edits)
+        names = [*edit.gold, *[name for name in names if name not in edit.gold][: rng.choice([0, 1, 2])]]
+        seed, unit = rng.random(), []
+        for side in (None, edit):
+            same = random.Random(seed)
+            state = document.state if side is None else document.edited(side)
+            unit.append(Example(vary_state(state, same), asked(document, names, side, same), "written"))
+        return unit
+
+    # --- longer documents -------------------------------------------------------------------------------------------
+
     def long_example(self) -> Example:
-        """One row's state among many unrelated ones, 150 to 4,000 tokens in all, and all that can be asked about it."""
+        """What can be asked about one row's state, among many unrelated ones: 150 to 4,000 tokens in all."""
         rng = self.rng
-        evidence = generators.generate(rng) if rng.random() < 0.35 else self.evidence_example()
+        evidence = self.long_evidence()
         wanted, parts = 600 * (14000 / 600) ** rng.random(), []
         kinds = [kind for kind in rng.sample(self.unrelated, min(3, len(self.unrelated))) if kind.name != evidence.task]
         while sum(map(len, parts)) + len(evidence.state) < wanted:
-            parts.append(rng.choice(rng.choice(kinds or self.unrelated).rows)["state"])
+            parts.append(shorten(rng.choice(rng.choice(kinds or self.unrelated).rows)["state"], 3000))
         parts.insert(rng.randint(0, len(parts)), evidence.state)
         return Example(rng.choice(["\n", "\n\n", "\n---\n"]).join(parts), evidence.questions, evidence.task)
 
-    def evidence_example(self) -> Example:
-        task = self.rng.choice(self.evidence)
-        row = self.rng.choice(task.rows)
+    def long_evidence(self) -> Example:
+        rng, kind = self.rng, self.rng.random()
+        if kind < 0.25:
+            return generators.generate(rng)
+        if kind < 0.5 and self.written:
+            document = rng.choice(self.written)
+            return Example(document.state, asked(document, list(document.questions), None, rng), "written")
+        task = rng.choice(self.evidence)
+        row = rng.choice(task.rows)
         questions = [q for _ in range(1 if task.labels is None else 2) for q in self.questions(task, row)]
-        return Example(row["state"], questions, task.name)
+        return Example(shorten(row["state"], 6000), questions, task.name)
 
     def topic_example(self) -> Example:
         """Several rows of one label as one text, with some of others among them."""
@@ -95,10 +148,29 @@ class Mix:
         return Example(shorten(state, 3000), label_questions(task, {"label": label}, rng), task.name)
 
 
-def weight_of(name: str, scale: dict[str, float]) -> float:
+def grouped(tasks: dict[str, Task], groups: dict[str, dict]) -> list[tuple[float, list[str], list[float]]]:
+    """(share, names, weights) of every group. A task belongs to the first group that names it, in full or by a beginning
+    that ends in `*`; inside a group tasks are drawn by the root of their rows times their weight there."""
+    left, found = dict(tasks), []
+    for group in groups.values():
+        names, weights = [], []
+        for name in list(left):
+            if (weight := weight_of(name, group["tasks"])) is not None:
+                task = left.pop(name)
+                if weight and task.rows:
+                    names.append(name)
+                    weights.append(weight * len(task.rows) ** 0.5)
+        if names:
+            found.append((group["share"], names, weights))
+    if left:
+        raise SystemExit(f"in no group of the configuration: {', '.join(sorted(left))}")
+    return found
+
+
+def weight_of(name: str, scale: dict[str, float]) -> float | None:
     """The weight named for a task, else for the longest beginning of its name that ends in `*`."""
     begins = [key for key in scale if key.endswith("*") and name.startswith(key[:-1])]
-    return scale.get(name, scale[max(begins, key=len)] if begins else 1.0)
+    return scale.get(name, scale[max(begins, key=len)] if begins else None)
 
 
 def by_label(task: Task) -> dict[str, list[str]]:
@@ -107,6 +179,14 @@ def by_label(task: Task) -> dict[str, list[str]]:
         if "label" in row:
             found[row["label"]].append(row["state"])
     return {label: states for label, states in found.items() if len(states) > 3}
+
+
+def rows_by_level(task: Task) -> list[list[dict]]:
+    found = defaultdict(list)
+    for row in task.rows:
+        shares = row.get("soft") or {row["label"]: 1.0}
+        found[max(shares, key=shares.get)].append(row)
+    return [rows for rows in found.values() if len(rows) >= 20]
 
 
 def shared_states(tasks: list[Task]) -> dict[str, list[tuple[Task, dict]]]:
@@ -120,21 +200,21 @@ def shared_states(tasks: list[Task]) -> dict[str, list[tuple[Task, dict]]]:
 
 
 def example_batches(mix: Mix, text: Text, limits: Limits) -> Iterator[tuple[list[Example], list[PreparedRequest]]]:
-    """Batches of about `batch_tokens`, alike in length, in random order."""
+    """Batches of about `batch_tokens`, alike in length, in random order; the sides of a pair stay together."""
     size = mix.config["batch_tokens"]
     while True:
-        pool = [mix.example() for _ in range(mix.config["pool_examples"])]
-        prepared = [prepare(e.state, [q.question for q in e.questions], text, limits) for e in pool]
-        order = sorted(range(len(pool)), key=lambda i: (max(map(len, prepared[i].windows)) // 12, request_tokens(prepared[i])))
+        pool = [mix.unit() for _ in range(mix.config["pool_examples"])]
+        prepared = [[prepare(e.state, [q.question for q in e.questions], text, limits) for e in unit] for unit in pool]
+        sizes = [sum(map(request_tokens, unit)) for unit in prepared]
+        order = sorted(range(len(pool)), key=lambda i: (max(len(w) for request in prepared[i] for w in request.windows) // 12, sizes[i]))
         groups, current, total = [], [], 0
         for number in order:
-            tokens = request_tokens(prepared[number])
-            if current and total + tokens > size:
+            if current and total + sizes[number] > size:
                 groups.append(current)
                 current, total = [], 0
             current.append(number)
-            total += tokens
+            total += sizes[number]
         groups.append(current)
         mix.rng.shuffle(groups)
         for group in groups:
-            yield [pool[i] for i in group], [prepared[i] for i in group]
+            yield [e for i in group for e in pool[i]], [request for i in group for request in prepared[i]]

@@ -26,9 +26,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .attention import BranchAttention, WindowAttention, attention
+
 NOUL = 1  # its place among prompts.QUESTION_TYPES
 MASKED = -1e4  # exp(-1e4) is exactly 0 in fp32: what is masked has no influence at all
 SHARPNESS = 20.0
+FURTHEST = 10.0  # logits apart: further is the same
+LONG = 256  # keys; scores beside more are scaled up
 KeyValue = tuple[Tensor, Tensor]
 
 
@@ -44,6 +48,10 @@ class Shape:
     question_types: int = 3
     levels: int = 65  # 0 = no level
     norm_eps: float = 1e-12
+    pair: bool = True
+    rivals: int = 96
+    long_scale: bool = True
+    gate: float = 0.3
 
     @property
     def head_size(self) -> int:
@@ -53,6 +61,11 @@ class Shape:
     def projected(self) -> int:
         """Numbers of a piece vector that are no match features."""
         return self.hidden - 4 * self.heads
+
+
+def long_scale(keys: int) -> float:
+    """What scores are multiplied by beside a long state, where a softmax is flatter by its number of keys alone."""
+    return max(1.0, math.log(keys) / math.log(LONG))
 
 
 class Layer(nn.Module):
@@ -70,6 +83,11 @@ class Layer(nn.Module):
         self.outer = nn.Linear(shape.inner, hidden)
         self.norm = nn.LayerNorm(hidden, eps=shape.norm_eps)
 
+    def query_key_value(self, x: Tensor) -> Tensor:
+        """x [T, hidden] -> [T, 3 · hidden]"""
+        parts = (self.query, self.key, self.value)
+        return F.linear(x, torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts]))
+
     def merge(self, x: Tensor, attended: Tensor) -> Tensor:
         """x, attended [..., hidden] -> [..., hidden]: everything after the attention."""
         x = self.attention_norm(x + self.output(attended))
@@ -85,7 +103,7 @@ class SetLayer(nn.Module):
         self.norm = nn.LayerNorm(shape.hidden)
         self.qkv = nn.Linear(shape.hidden, 3 * shape.hidden)
         self.output = nn.Linear(shape.hidden, shape.hidden)
-        self.gate = nn.Parameter(torch.zeros(1))
+        self.gate = nn.Parameter(torch.full((1,), shape.gate))
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [Q, K, hidden], mask [Q, 1, 1, K] additive -> [Q, K, hidden]"""
@@ -101,6 +119,7 @@ class Head(nn.Module):
 
     def __init__(self, shape: Shape):
         super().__init__()
+        self.shape = shape
         self.heads, self.levels, places = shape.heads, shape.levels, shape.question_types * shape.levels
         self.type_embedding = nn.Embedding(shape.question_types, shape.hidden)
         self.level_embedding = nn.Embedding(places, shape.hidden)
@@ -112,6 +131,10 @@ class Head(nn.Module):
         self.match = nn.Embedding(shape.question_types, 2 * shape.heads)
         self.lead_match = nn.Embedding(places, 2 * shape.heads)
         self.level_bias = nn.Embedding(places, 1)
+        if shape.rivals:
+            self.own_rivals, self.rivals = nn.Linear(shape.hidden, shape.rivals), nn.Linear(3, shape.rivals, bias=False)
+            self.rivals_outer = nn.Linear(shape.rivals, 1, bias=False)
+            nn.init.zeros_(self.rivals_outer.weight)
         for table in (self.type_embedding, self.level_embedding, self.lead_match, self.level_bias):
             nn.init.zeros_(table.weight)
         nn.init.normal_(self.outer.weight, std=0.05)
@@ -136,42 +159,19 @@ class Head(nn.Module):
         match = (own * self.match(question_type)[:, None, :] + lead * self.lead_match(places)).sum(-1) + self.level_bias(places)[..., 0]
         x = vectors + self.type_embedding(question_type)[:, None, :] + self.level_embedding(places)
         x = self.norm(self.set_layer(x, mask))
-        return self.outer(F.gelu(self.inner(x))).squeeze(-1) + match
+        logits = self.outer(F.gelu(self.inner(x))).squeeze(-1) + match
+        if not self.shape.rivals:
+            return logits
+        rivals = F.gelu(self.own_rivals(x) + self.rivals(self.beside(logits if mask is None else logits + mask[:, 0, 0])))
+        return logits + self.rivals_outer(rivals).squeeze(-1)
 
-
-class TrainingAttention(torch.autograd.Function):
-    """Attention in bfloat16 by plain products: PyTorch's own backward on CPUs takes four to eleven times as long."""
-
-    @staticmethod
-    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-        """[N, heads, S, head_size], key and value [N, heads, T, head_size], mask additive -> as query"""
-        batch, heads, size, width = query.shape
-        query, key, value = (part.reshape(batch * heads, -1, width) for part in (query, key, value))
-        scores = torch.bmm(query, key.transpose(1, 2)).mul_(width**-0.5).view(batch, heads, size, -1)
-        if mask is not None:
-            scores = scores.add_(mask)
-        shares = torch.softmax(scores, -1).view(batch * heads, size, -1)
-        ctx.save_for_backward(query, key, value, shares)
-        return torch.bmm(shares, value).view(batch, heads, size, width)
-
-    @staticmethod
-    def backward(ctx, grad: Tensor):
-        query, key, value, shares = ctx.saved_tensors
-        batch, heads, size, width = grad.shape
-        grad = grad.reshape(batch * heads, size, width)
-        by_share = torch.bmm(grad, value.transpose(1, 2))
-        by_score = torch._softmax_backward_data(by_share, shares, -1, shares.dtype).mul_(width**-0.5)
-        found = (torch.bmm(by_score, key), torch.bmm(by_score.transpose(1, 2), query), torch.bmm(shares.transpose(1, 2), grad))
-        return *(part.view(batch, heads, -1, width) for part in found), None
-
-
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-    """[N, heads, S, head_size] -> same. mask additive, broadcastable to [N, heads, S, T]"""
-    if mask is not None:
-        mask = mask.to(query.dtype)
-    if query.dtype == torch.bfloat16 and torch.is_grad_enabled():
-        return TrainingAttention.apply(query, key, value, mask)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    def beside(self, logits: Tensor) -> Tensor:
+        """logits [Q, K] -> [Q, K, 3]: how far an option stands above the best other and above all others together, and its share"""
+        count = logits.shape[1]
+        others = logits[:, None, :].masked_fill(torch.eye(count, dtype=torch.bool, device=logits.device), MASKED)
+        best = (logits - others.amax(-1)).clamp(-FURTHEST, FURTHEST)
+        total = (logits - others.logsumexp(-1)).clamp(-FURTHEST, FURTHEST)
+        return torch.stack([best, total, torch.sigmoid(total)], -1)
 
 
 class KevModel(nn.Module):
@@ -187,6 +187,9 @@ class KevModel(nn.Module):
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         self.piece_projection = nn.Linear(hidden, shape.projected)
         self.lead_projection = nn.Linear(hidden, shape.projected, bias=False)
+        if shape.pair:
+            self.pair_projection = nn.Linear(2 * hidden, shape.projected, bias=False)
+            nn.init.normal_(self.pair_projection.weight, std=0.02)
         self.state_key, self.state_value = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.match_state, self.match_piece, self.match_lead = (nn.Linear(hidden, hidden) for _ in range(3))
         self.sharpness = nn.Parameter(torch.tensor([SHARPNESS, SHARPNESS]))  # of likeness: for pieces, for instructions
@@ -194,7 +197,7 @@ class KevModel(nn.Module):
         nn.init.zeros_(self.window_indexes.weight)
         nn.init.eye_(self.piece_projection.weight)
         nn.init.zeros_(self.piece_projection.bias)
-        nn.init.zeros_(self.lead_projection.weight)
+        nn.init.normal_(self.lead_projection.weight, std=0.02)
         self.start_match()
 
     @torch.no_grad()
@@ -235,10 +238,11 @@ class KevModel(nn.Module):
         -> piece vectors [P, hidden]"""
         x = self.embedding_norm(self.words(token_ids) + self.positions(positions) + self.segments.weight[1])
         mask = self.branch_mask(branch, cache[0][0].shape[2])
+        scale = long_scale(cache[0][0].shape[2]) if self.shape.long_scale else 1.0
         for layer, (key, value) in zip(self.layers, cache):
             keys = torch.cat([key, self.split(layer.key(x))], 2)
             values = torch.cat([value, self.split(layer.value(x))], 2)
-            x = layer.merge(x, self.join(attention(self.split(layer.query(x)), keys, values, mask)))
+            x = layer.merge(x, self.join(attention(self.split(layer.query(x)) * scale, keys, values, mask)))
         member = (branch == torch.cat([torch.zeros_like(pieces[:1]), pieces])[:, None]).to(x.dtype)  # [1 + P, B]
         mean = torch.matmul(member / member.sum(1, keepdim=True), x[0])
         state = self.join(cache[-1][1])  # [1, S, hidden]
@@ -273,7 +277,15 @@ class KevModel(nn.Module):
         whole, at_own, at_lead = (self.match_state(part) for part in (state, *places))
         own = [self.partial_cosines(own, right) for right in (whole, at_own)]
         of_lead = [self.partial_cosines(of_lead, right).expand(len(mean), -1) for right in (whole, at_lead)]
-        return torch.cat([self.piece_projection(mean) + self.lead_projection(lead), *own, *of_lead], -1)
+        projected = self.piece_projection(mean) + self.lead_projection(lead)
+        if self.shape.pair:
+            projected = projected + self.pair_projection(self.compared(self.match_lead(lead), at_lead))
+        return torch.cat([projected, *own, *of_lead], -1)
+
+    def compared(self, left: Tensor, right: Tensor) -> Tensor:
+        """[N, hidden] twice -> product and difference of both at one length, [N, 2 · hidden]"""
+        left, right = (side / (side.square().sum(-1, keepdim=True) + 1e-12).sqrt() * self.shape.hidden**0.5 for side in (left, right))
+        return torch.cat([left * right, left - right], -1)
 
     def sought(self, left: Tensor, kind: int) -> Tensor:
         """left [N, hidden] of `match_piece` (kind 0) or `match_lead` (1) -> what a state value must be like, [N, hidden]
@@ -295,50 +307,41 @@ class KevModel(nn.Module):
 
     # --- many questions at once -------------------------------------------------------------------------------
 
-    def forward_batch(self, batch: "Batch") -> Tensor:
-        """-> logits [Q, Kmax] float32; places without an option hold MASKED"""
+    def forward_batch(self, batch: "Batch", match_dropout: float = 0.0) -> Tensor:
+        """-> logits [Q, Kmax] float32; places without an option hold MASKED
+
+        match_dropout: share of the questions that are answered without the match features, so that likeness never suffices
+        """
         b = batch
         x = self.words(b.token_ids) + self.positions(b.positions) + self.segments(b.segments)
         x = torch.cat([x[: b.state_tokens] + self.window_indexes(b.window_index), x[b.state_tokens:]])
         x = self.embedding_norm(x)
+        tokens, heads, hidden = b.state_tokens, self.shape.heads, self.shape.hidden
         for layer in self.layers[:-1]:
-            query, key, value = layer.query(x), layer.key(x), layer.value(x)
-            state = self.window_attention(b, query, key, value)
-            x = layer.merge(x, torch.cat([state, self.branch_attention(b, query, key, value)]))
-        return self.last_layer(b, x)
+            qkv = layer.query_key_value(x)
+            state = WindowAttention.apply(qkv[:tokens], b.windows, heads)
+            branches = BranchAttention.apply(qkv[tokens:], qkv[:tokens, hidden:], tokens, b.rows, heads)
+            x = layer.merge(x, torch.cat([state, branches]))
+        return self.last_layer(b, x, match_dropout)
 
-    def last_layer(self, b: "Batch", x: Tensor) -> Tensor:
+    def last_layer(self, b: "Batch", x: Tensor, match_dropout: float = 0.0) -> Tensor:
         """As the others, but branches read the finished state."""
-        layer = self.layers[-1]
-        query, key, value = layer.query(x), layer.key(x), layer.value(x)
-        state = layer.merge(x[: b.state_tokens], self.window_attention(b, query, key, value))
+        layer, heads = self.layers[-1], self.shape.heads
+        state, x = x[: b.state_tokens], x[b.state_tokens:]
+        state = layer.merge(state, WindowAttention.apply(layer.query_key_value(state), b.windows, heads))
         state_value = self.state_value(state)
-        key = torch.cat([self.state_key(state), key[b.state_tokens:]])
-        value = torch.cat([state_value, value[b.state_tokens:]])
-        x = layer.merge(x[b.state_tokens:], self.branch_attention(b, query, key, value))
-        return self.read_out(b, x, state_value)
+        read = torch.cat([self.state_key(state), state_value], 1)
+        x = layer.merge(x, BranchAttention.apply(layer.query_key_value(x), read, b.state_tokens, b.rows, heads))
+        return self.read_out(b, x, state_value, match_dropout)
 
-    def window_attention(self, b: "Batch", query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """packed [T, hidden] -> [state tokens, hidden]"""
-        padded = [self.split(F.embedding(b.window_slots, part)) for part in (query, key, value)]
-        out = self.join(attention(*padded, b.window_mask))
-        return out.reshape(-1, self.shape.hidden)[b.window_flat]
-
-    def branch_attention(self, b: "Batch", query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """packed [T, hidden] -> [branch tokens, hidden]; keys are the row's state tokens, then the row itself"""
-        query = self.split(F.embedding(b.row_slots, query))
-        key, value = (self.split(F.embedding(b.key_slots, part)) for part in (key, value))
-        out = self.join(attention(query, key, value, b.row_mask))
-        return out.reshape(-1, self.shape.hidden)[b.row_flat]
-
-    def read_out(self, b: "Batch", x: Tensor, state_value: Tensor) -> Tensor:
+    def read_out(self, b: "Batch", x: Tensor, state_value: Tensor, match_dropout: float = 0.0) -> Tensor:
         """x [branch tokens, hidden], state_value [state tokens, hidden] -> logits [Q, Kmax]"""
         x, state_value, pieces = x.float(), state_value.float(), b.piece_row.shape[0]
         with torch.autocast(x.device.type, enabled=False):
             # the last row collects the tokens of the instructions
             mean = torch.zeros(pieces + 1, self.shape.hidden, device=x.device).index_add(0, b.token_piece, x)[:pieces]
             mean = mean / b.piece_lengths[:, None]
-            windows = torch.zeros(b.window_slots.shape[0], self.shape.hidden, device=x.device)
+            windows = torch.zeros(b.window_count, self.shape.hidden, device=x.device)
             windows = windows.index_add(0, b.token_window, state_value)
             state = (b.row_windows @ windows) / b.row_state_tokens[:, None]
             lead = torch.zeros(len(b.lead_lengths) + 1, self.shape.hidden, device=x.device).index_add(0, b.token_lead, x)[:-1]
@@ -348,18 +351,26 @@ class KevModel(nn.Module):
             options = torch.zeros(b.option_count, self.shape.hidden, device=x.device)
             options = options.index_add(0, b.piece_option, vectors * b.piece_weight[:, None])
             mask = torch.zeros(b.option_mask.shape, device=x.device).masked_fill(~b.option_mask, MASKED)
-            logits = self.head_module(options[b.option_slots], b.question_type, b.levels, mask[:, None, None, :])
+            vectors = options[b.option_slots]
+            if match_dropout:
+                kept = (torch.rand(len(vectors), 1, 1, device=x.device) >= match_dropout).float().expand(-1, 1, 4 * self.shape.heads)
+                vectors = vectors * torch.cat([torch.ones(len(vectors), 1, self.shape.projected, device=x.device), kept], -1)
+            logits = self.head_module(vectors, b.question_type, b.levels, mask[:, None, None, :])
             return logits.masked_fill(~b.option_mask, MASKED)
 
 
     def batch_places(self, b: "Batch", own: Tensor, lead: Tensor, state_value: Tensor) -> tuple[Tensor, Tensor]:
         """own [P, hidden], lead [R, hidden], state_value [state tokens, hidden] -> for every piece both means by likeness"""
-        keys = b.key_slots.shape[1] - b.row_slots.shape[1]
         sought = torch.zeros(len(lead), int(b.piece_place.max()) + 2, self.shape.hidden, device=own.device)
         sought = sought.index_put((b.piece_row, b.piece_place), self.sought(own, 0))
         sought = torch.cat([sought[:, :-1], self.sought(lead, 1)[:, None]], 1)
-        slots = b.key_slots[:, :keys].clamp(max=len(state_value) - 1)  # padding may point anywhere
-        found = self.likest_places(sought, F.embedding(slots, state_value), b.row_mask[:, 0, :1, :keys])
+        found, start = [], 0
+        for group in b.rows:
+            rows, keys = slice(start, start + len(group.slots)), group.keys.shape[1]
+            mask = None if group.mask is None else group.mask[:, 0, :1, :keys]
+            found.append(self.likest_places(sought[rows], F.embedding(group.keys, state_value), mask))
+            start += len(group.slots)
+        found = torch.cat(found)
         return found[b.piece_row, b.piece_place], found[b.piece_row, -1]
 
 
@@ -382,7 +393,7 @@ def from_minilm(folder: str | Path, shape: Shape = Shape(), kind: type[KevModel]
     state = {f"{ours}.{kind}": source[f"{theirs}.{kind}"] for ours, theirs in names.items()
              for kind in ("weight", "bias") if f"{theirs}.{kind}" in source}
     missing, unexpected = model.load_state_dict(state, strict=False)
-    ours = {"window_indexes", "piece_projection", "lead_projection", "match_state", "match_piece", "match_lead", "sharpness", "state_key", "state_value", "head_module"}
+    ours = {"window_indexes", "piece_projection", "lead_projection", "pair_projection", "match_state", "match_piece", "match_lead", "sharpness", "state_key", "state_value", "head_module"}
     left = [name for name in missing if name.split(".")[0] not in ours]
     if left or unexpected:
         raise ValueError(f"base model does not fit: missing {left}, unexpected {unexpected}")

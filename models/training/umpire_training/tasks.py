@@ -11,11 +11,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .licences import may_be_trained_on
 from .normal_text import digest
 from .prompts import Question
-
-# Weights may be used commercially, so texts without a stated licence, or under Twitter's terms, are not trained on.
-UNCLEAR_LICENCES = ("not stated", "twitter")
 
 
 @dataclass
@@ -53,10 +51,6 @@ def data_folder(argument: str | None) -> Path:
     return Path(folder)
 
 
-def clear_licence(licence: str) -> bool:
-    return not any(words in licence.lower() for words in UNCLEAR_LICENCES)
-
-
 def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0, left_out: set[str] = frozenset()) -> Task:
     rows = []
     with gzip.open(folder / entry["split"] / f"{entry['task']}.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -82,7 +76,7 @@ def training_tasks(folder: Path, limit: int | None = 20_000, skip: int = 0, only
 
     left_out: digests of states that are too close to a held-out text (`leaks.py --exclude`)
     """
-    chosen = [e for e in entries(folder, "train") if clear_licence(e["licence"]) and (not only or e["task"] in only)]
+    chosen = [e for e in entries(folder, "train") if may_be_trained_on(e["task"], e["licence"]) and (not only or e["task"] in only)]
     return [read_task(folder, entry, limit, skip, left_out) for entry in chosen]
 
 

@@ -1,14 +1,16 @@
 """Train kev.
 
-    python -m umpire_training.train --config configs/kev.json --data $UMPIRE_DATA --out runs/kev --tokens 20e6
-        [--finish-by 2026-11-21T14:25] [--resume]
+    python -m umpire_training.train --config configs/kev.json --pack runs/kev.pack --out runs/kev --tokens 120e6
+        [--finish-by 2026-11-21T14:25] [--device cuda]
+    python -m umpire_training.train … --out runs/milestone --anneal runs/kev/last.pt --tokens 2e6
 
-The learning rate follows progress: the larger of the share of `--tokens` seen and the share of the time until
-`--finish-by`. So a run that gets less machine than hoped for still ends annealed. Killed or stopped, it goes on with
-`--resume`.
+Goes on where it stopped if `--out` holds a checkpoint. The learning rate follows progress, the larger of the share of
+`--tokens` seen and the share of the time until `--finish-by`: up, level, and down over the last part, so that the weights
+of any moment can be annealed beside the run (`--anneal`) while it goes on.
 
 Several processes of one thread each share the work better than one process of several threads, most of all on a busy
-machine: start every one with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment (`torchrun` does that).
+machine: start every one with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in its environment (`start.sh` does that). On a
+GPU one process does it all.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -26,14 +29,15 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor
 
+from . import pack as packs
 from .base import base_folder
 from .batch import Batch, collate
-from .evaluate import answer_all, by_task
+from .dev import Development
 from .mix import Mix, example_batches
+from .model import KevModel, Shape, from_minilm
 from .neighbours import know_neighbours
-from .model import KevModel, from_minilm
 from .prompts import QUESTION_TYPES, Limits, Text
-from .tasks import Example, data_folder, heldout_tasks, plain_examples, training_tasks
+from .tasks import Example
 
 
 def targets(examples: list[Example], batch: Batch) -> Tensor:
@@ -59,7 +63,8 @@ def loss_of(logits: Tensor, target: Tensor, batch: Batch, rps_weight: float) -> 
 
 def optimizer_for(model: KevModel, config: dict) -> torch.optim.Optimizer:
     """Two rates; biases, norms and embeddings without decay."""
-    new = ("head_module", "piece_projection", "window_indexes")  # the match starts as a copy: backbone rate
+    # the match starts as a copy: backbone rate
+    new = ("head_module", "piece_projection", "lead_projection", "pair_projection", "window_indexes")
     groups: dict[tuple, list] = {}
     for name, parameter in model.named_parameters():
         if name.split(".")[0] in config["freeze"]:
@@ -73,22 +78,23 @@ def optimizer_for(model: KevModel, config: dict) -> torch.optim.Optimizer:
 
 
 def schedule(progress: float, config: dict) -> float:
-    """Linear warm-up, then cosine down to `final_lr`."""
+    """Linear warm-up, level, then along a root down to `final_lr`."""
     if progress < config["warmup"]:
         return max(progress / config["warmup"], 0.01)
-    share = min(1.0, (progress - config["warmup"]) / (1 - config["warmup"]))
-    return config["final_lr"] + (1 - config["final_lr"]) * 0.5 * (1 + math.cos(math.pi * share))
+    left = min(1.0, max(0.0, (1 - progress) / (1 - config["decay_from"])))
+    return config["final_lr"] + (1 - config["final_lr"]) * (1 - math.sqrt(1 - left))
 
 
 class Progress:
     """From 0 to 1 by tokens, or by the clock where that is further."""
 
-    def __init__(self, budget: float, finish_by: str | None, start: float = 0.0):
-        self.budget, self.start, self.began = budget, start, time.time()
+    def __init__(self, budget: float, finish_by: str | None, start: float = 0.0, first: float = 0.0):
+        """start: where this process takes over; first: where the run itself began"""
+        self.budget, self.start, self.first, self.began = budget, start, first, time.time()
         self.end = datetime.fromisoformat(finish_by).timestamp() if finish_by else None
 
     def __call__(self, tokens: int) -> float:
-        by_tokens = tokens / self.budget
+        by_tokens = self.first + (1 - self.first) * tokens / self.budget
         if self.end is None:
             return by_tokens
         by_time = (time.time() - self.began) / max(self.end - self.began, 1e-9)
@@ -128,27 +134,28 @@ class Trainer:
         # Small chunks change no number (pieces never see each other) and save most of the attention.
         self.limits = Limits(branch_tokens=self.config["branch_tokens"])
         torch.manual_seed(self.config["seed"])
-        self.model = from_minilm(base).train()
+        self.model = from_minilm(base, Shape(**self.config.get("shape", {}))).to(args.device).train()
         self.optimizer = optimizer_for(self.model, self.config)
         self.tokens, self.steps, done = 0, 0, 0.0
-        if args.resume:
-            done = self.restore()
-        elif args.start:
-            self.model.load_state_dict(torch.load(args.start, weights_only=True)["model"])
-        self.clock = Progress(args.tokens, args.finish_by, done)
+        if (self.out / "last.pt").exists():
+            done = self.restore(self.out / "last.pt")
+        elif args.anneal:
+            self.restore(Path(args.anneal))
+            done = self.config["decay_from"]
+            self.tokens = 0
+        self.clock = Progress(args.tokens, args.finish_by, done, self.config["decay_from"] if args.anneal else 0.0)
         self.progress = done  # the same in every process: taken over after each step
-        folder, rows = data_folder(args.data), self.config
-        left_out = set(json.loads(Path(args.exclude).read_text())) if args.exclude else set()
-        tasks = [task for source in [folder, *map(Path, args.extra)]
-                 for task in training_tasks(source, rows["rows_per_task"], rows["heldout_rows_per_task"], left_out=left_out)]
-        know_neighbours(tasks, base, self.text)
-        self.mix = Mix(tasks, self.config, self.config["seed"] + self.steps + 1000 * self.workers.rank)
-        self.dev = []
+        pack = packs.load(Path(args.pack))
+        know_neighbours(pack.tasks, base, self.text)
+        self.mix = Mix(pack.tasks, self.config, self.config["seed"] + self.steps + 1000 * self.workers.rank, pack.written)
+        self.asked_to_stop = self.stopped = False
+        signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
+        self.dev = None
         if self.workers.rank == 0:
-            self.dev = [e for task in heldout_tasks(folder, args.dev_rows) for e in plain_examples(task)]
+            self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows)
 
-    def restore(self) -> float:
-        saved = torch.load(self.out / "last.pt", weights_only=True)
+    def restore(self, path: Path) -> float:
+        saved = torch.load(path, weights_only=True, map_location=self.args.device)
         self.model.load_state_dict(saved["model"])
         self.optimizer.load_state_dict(saved["optimizer"])
         self.tokens, self.steps = saved["tokens"], saved["steps"]
@@ -176,32 +183,36 @@ class Trainer:
         print(json.dumps(line), flush=True)
 
     def step(self, examples, requests) -> tuple[float, int, int]:
-        batch = collate(requests, self.limits.max_window_index)
+        batch, device = collate(requests, self.limits.max_window_index), self.args.device
+        target = targets(examples, batch).to(device)
+        batch = batch.to(device)
         factor = schedule(self.progress, self.config)
         for group in self.optimizer.param_groups:
             group["lr"] = group["base_lr"] * factor
-        with torch.autocast("cpu", torch.bfloat16, enabled=not self.args.fp32):
-            logits = self.model.forward_batch(batch)
-        loss, hits = loss_of(logits, targets(examples, batch), batch, self.config["rps_weight"])
+        with torch.autocast(device, torch.bfloat16, enabled=not self.args.fp32):
+            logits = self.model.forward_batch(batch, self.config["match_dropout"])
+        loss, hits = loss_of(logits, target, batch, self.config["rps_weight"])
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         parameters = [p for p in self.model.parameters() if p.requires_grad]
-        numbers = [float(len(batch.token_ids)), self.clock(self.tokens), loss.item(), float(hits.sum()), float(len(hits))]
-        tokens, progress, total, right, asked = self.workers.share(parameters, numbers)
+        numbers = [float(len(batch.token_ids)), self.clock(self.tokens), loss.item(), float(hits.sum()), float(len(hits)), float(self.asked_to_stop)]
+        tokens, progress, total, right, asked, stop = self.workers.share(parameters, numbers)
         torch.nn.utils.clip_grad_norm_(parameters, self.config["clip"])
         self.optimizer.step()
         self.tokens += int(tokens)
         self.progress = progress / self.workers.count
         self.steps += 1
+        self.stopped = stop > 0  # all processes end after the same step
         return total / self.workers.count, int(right), int(asked)
 
     def evaluate(self) -> None:
-        table = by_task(answer_all(self.model.eval(), self.text, self.dev, self.limits))
+        began = time.time()
+        found = self.dev.figures(self.model.eval(), self.text, fast=not self.args.fp32)
         self.model.train()
-        self.log(dev={name: round(row["accuracy"], 4) for name, row in table.items()})
+        self.log(dev=found, seconds=round(time.time() - began))
 
     def run(self) -> None:
-        saved = evaluated = time.time()
+        saved, measured = time.time(), self.tokens // self.args.eval_every
         losses, right, asked, since, counted = [], 0, 0, time.time(), self.tokens
         for examples, requests in example_batches(self.mix, self.text, self.limits):
             loss, hits, count = self.step(examples, requests)
@@ -214,9 +225,13 @@ class Trainer:
             if now - saved > self.args.save_every:
                 self.save()
                 saved = time.time()
-            if self.dev and now - evaluated > self.args.eval_every:
+            if self.dev and self.tokens // self.args.eval_every > measured:
+                measured = self.tokens // self.args.eval_every
                 self.evaluate()
-                evaluated = time.time()
+            if self.stopped:
+                self.save()
+                self.log(stopped=True)
+                return
             if self.progress >= 1:
                 break
         self.save()
@@ -228,26 +243,21 @@ class Trainer:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", default="configs/kev.json")
-    parser.add_argument("--data")
-    parser.add_argument("--extra", nargs="*", default=[], help="more folders of training tasks, in the same format")
-    parser.add_argument("--exclude", help="JSON of leaks.py: digests of training states to leave out")
+    parser.add_argument("--pack", default="runs/kev.pack", help="file of pack.py")
     parser.add_argument("--out", default="runs/kev")
-    parser.add_argument("--tokens", type=float, default=20e6)
+    parser.add_argument("--tokens", type=float, default=120e6)
     parser.add_argument("--finish-by", help="ISO time")
-    parser.add_argument("--start", help="weights to start from, with a schedule of its own")
-    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--anneal", help="checkpoint of a run to bring down over --tokens, beside that run")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--fp32", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--dev-rows", type=int, default=16)
-    parser.add_argument("--log-every", type=int, default=20)
-    parser.add_argument("--save-every", type=float, default=240)
-    parser.add_argument("--eval-every", type=float, default=900)
+    parser.add_argument("--dev-rows", type=int, default=40, help="of every task that is measured on")
+    parser.add_argument("--log-every", type=int, default=50)
+    parser.add_argument("--save-every", type=float, default=240, help="seconds")
+    parser.add_argument("--eval-every", type=float, default=1e6, help="tokens")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    trainer = Trainer(args)
-    if args.resume and not (trainer.out / "last.pt").exists():
-        raise SystemExit("nothing to resume")
-    trainer.run()
+    Trainer(args).run()
 
 
 if __name__ == "__main__":

@@ -47,4 +47,4 @@ def peaked(count: int, position: float, spread: float = 0.35) -> list[float]:
 
 
 def yes_no(instructions: str, truth: bool, rng: random.Random) -> Labelled:
-    return noul(instructions, truth, "", rng)
+    return noul(instructions, truth, "")

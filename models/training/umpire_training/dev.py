@@ -1,0 +1,155 @@
+"""What a run measures itself by: rows and documents that are never trained on, and questions that only reading answers.
+
+    python -m umpire_training.dev --pack runs/kev.pack --model runs/final.pt [--rows 500] [--out runs/dev.json]
+
+Beside the held-out tasks: entailment, yes/no on passages, levels of sentiment, scope, spam; the written documents by type of
+question; pairs that one edit tells apart, both sides right; and choices under another question's instructions, which must
+fall to chance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from .base import base_folder
+from .evaluate import FAST, Answer, answer_all, by_task, mean
+from .model import KevModel
+from .prompts import Text
+from .tasks import Example, Task, plain_examples, training_tasks
+from .written import Document, asked
+
+DEV_ROWS = 500
+DEV_TASKS = {
+    "mnli_dev": "entailment", "nli_counterfactual": "entailment", "boolq": "passages", "negation_passages": "passages",
+    "graded_sentiment": "levels", "drug_reviews": "levels", "bot_scope": "scope", "support_scope": "scope", "spam_mail": "spam", "verb_roles": "roles",
+}
+NONE_NAMES = {"none of these", "no match", "other", "none", "none of the above", "something else", "not listed", "nothing fits", "out of scope", "unknown"}
+FIVE = ["very negative", "negative", "neutral", "positive", "very positive"]
+
+
+def development_rows(folders: list[Path]) -> dict[str, Task]:
+    """The first rows of the development tasks, wherever they stand."""
+    found = {}
+    for folder in folders:
+        for task in training_tasks(folder, DEV_ROWS, only=list(DEV_TASKS)):
+            found.setdefault(task.name, task)
+    return found
+
+
+def right(answer: Answer) -> bool:
+    return max(range(len(answer.logits)), key=answer.logits.__getitem__) == answer.gold
+
+
+def accuracy(answers: list[Answer]) -> float:
+    return round(mean([right(answer) for answer in answers]), 4)
+
+
+class Development:
+    """rows: of every task and held-out task at most; the written documents are always all asked."""
+
+    def __init__(self, heldout: list[Task], dev: dict[str, Task], written: list[Document], rows: int, heldout_rows: int):
+        self.heldout = [e for task in heldout for e in plain_examples(replace(task, rows=task.rows[:heldout_rows]))]
+        self.dev = {name: plain_examples(replace(task, rows=task.rows[:rows])) for name, task in dev.items()}
+        self.written = written
+
+    def figures(self, model: KevModel, text: Text, fast: bool = False) -> dict[str, float]:
+        """fast: in bfloat16, as a run trains"""
+        def ask(examples: list[Example]) -> list[Answer]:
+            with torch.autocast(next(model.parameters()).device.type, torch.bfloat16, enabled=fast):
+                return answer_all(model, text, examples, FAST)
+
+        heldout = by_task(ask(self.heldout))
+        found = {f"heldout {name}": round(row["accuracy"], 4) for name, row in heldout.items()}
+        groups = defaultdict(list)
+        for name, examples in self.dev.items():
+            groups[DEV_TASKS[name]] += ask(examples)
+        found |= {name: accuracy(answers) for name, answers in groups.items()}
+        return found | self.level_figures(groups["levels"]) | self.scope_figures(groups["scope"]) | self.written_figures(ask) | self.swapped(ask)
+
+    def level_figures(self, answers: list[Answer]) -> dict[str, float]:
+        """Five levels of sentiment: exact, and mean distance of the likeliest level from the gold one."""
+        five = [answer for answer in answers if answer.task == "graded_sentiment"]
+        away = [abs(max(range(5), key=answer.logits.__getitem__) - answer.gold) for answer in five]
+        return {"sentiment exact": accuracy(five), "sentiment levels away": round(mean(away), 3)}
+
+    def scope_figures(self, answers: list[Answer]) -> dict[str, float]:
+        """Choices that hold a "none": found where it is right, the right option kept where it is not."""
+        outside, inside = [], []
+        for answer in answers:
+            none = [i for i, name in enumerate(answer.names) if name.lower().replace("_", " ") in NONE_NAMES]
+            if answer.type == "choice" and none:
+                (outside if answer.gold in none else inside).append(answer)
+        return {"scope out found": accuracy(outside), "scope in kept": accuracy(inside)}
+
+    def written_figures(self, ask) -> dict[str, float]:
+        """By type; and both sides of every pair of a document and its edit, for the questions that the edit flips."""
+        rng, sides = random.Random(5), []
+        for document in self.written:
+            names = list(document.questions)
+            for edit in (None, *document.edits):
+                state = document.state if edit is None else document.edited(edit)
+                sides.append((document, edit, names, Example(state, asked(document, names, edit, rng), "written")))
+        answers = iter(ask([example for *_, example in sides]))
+        of_type, plain, pairs = defaultdict(list), {}, []
+        for document, edit, names, _ in sides:
+            for name in names:
+                answer = next(answers)
+                if edit is None:
+                    of_type[answer.type].append(answer)
+                    plain[document.id, name] = right(answer)
+                elif name in edit.gold:
+                    pairs.append(plain[document.id, name] and right(answer))
+        found = {f"written {kind}": accuracy(answers) for kind, answers in sorted(of_type.items())}
+        chance = mean([1 / len(answer.logits) for answer in of_type["choice"]])
+        return found | {"written choice by chance": round(chance, 4), "written pairs": round(mean(pairs), 4), "written pairs asked": len(pairs)}
+
+    def swapped(self, ask) -> dict[str, float]:
+        """Choices under another question's instructions. Roles share their options: other questions of the same sentence."""
+        rng = random.Random(6)
+        roles = [(e, q) for e in self.dev.get("verb_roles", []) for q in e.questions if q.question.type == "choice"]
+        shown = []
+        for example, labelled in roles:
+            others = [other for e, other in roles if e is not example]
+            foreign = rng.choice(others).question.instructions
+            shown.append(Example(example.state, [replace(labelled, question=replace(labelled.question, instructions=foreign))], "roles"))
+        own = [Example(example.state, [labelled], "roles") for example, labelled in roles]
+        if not own:
+            return {}
+        chance = mean([1 / len(labelled.question.options) for _, labelled in roles])
+        written = [(d, q) for d in self.written for q in asked(d, list(d.questions), None, rng) if q.question.type == "choice"]
+        foreign = [Example(d.state, [replace(q, question=replace(q.question, instructions=rng.choice(written)[1].question.instructions))], "w")
+                   for d, q in written]
+        return {"roles own": accuracy(ask(own)), "roles swapped": accuracy(ask(shown)), "roles by chance": round(chance, 4),
+                "written swapped": accuracy(ask(foreign))}
+
+
+def main() -> None:
+    from .model import load
+    from .pack import load as load_pack
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pack", type=Path, default=Path("runs/kev.pack"))
+    parser.add_argument("--model", default="runs/final.pt")
+    parser.add_argument("--rows", type=int, default=DEV_ROWS)
+    parser.add_argument("--heldout-rows", type=int, default=250)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    pack, text = load_pack(args.pack), Text(base_folder() / "tokenizer.json")
+    found = Development(pack.heldout, pack.dev, pack.written_dev, args.rows, args.heldout_rows).figures(load(args.model), text)
+    for name, value in found.items():
+        print(f"{name:32} {value}")
+    if args.out:
+        Path(args.out).write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
