@@ -95,7 +95,8 @@ class Layer(nn.Module):
 
 
 class SetLayer(nn.Module):
-    """Options of one question look at each other, without positions, behind a gate that starts closed."""
+    """Options of one question look at each other, without positions, behind a gate. It starts ajar, and its output at
+    zero: behind a closed one the output gets no gradient, and neither ever moves."""
 
     def __init__(self, shape: Shape):
         super().__init__()
@@ -104,6 +105,8 @@ class SetLayer(nn.Module):
         self.qkv = nn.Linear(shape.hidden, 3 * shape.hidden)
         self.output = nn.Linear(shape.hidden, shape.hidden)
         self.gate = nn.Parameter(torch.full((1,), shape.gate))
+        nn.init.zeros_(self.output.weight)
+        nn.init.zeros_(self.output.bias)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x [Q, K, hidden], mask [Q, 1, 1, K] additive -> [Q, K, hidden]"""
@@ -189,7 +192,7 @@ class KevModel(nn.Module):
         self.lead_projection = nn.Linear(hidden, shape.projected, bias=False)
         if shape.pair:
             self.pair_projection = nn.Linear(2 * hidden, shape.projected, bias=False)
-            nn.init.normal_(self.pair_projection.weight, std=0.02)
+            nn.init.zeros_(self.pair_projection.weight)
         self.state_key, self.state_value = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
         self.match_state, self.match_piece, self.match_lead = (nn.Linear(hidden, hidden) for _ in range(3))
         self.sharpness = nn.Parameter(torch.tensor([SHARPNESS, SHARPNESS]))  # of likeness: for pieces, for instructions
@@ -197,7 +200,7 @@ class KevModel(nn.Module):
         nn.init.zeros_(self.window_indexes.weight)
         nn.init.eye_(self.piece_projection.weight)
         nn.init.zeros_(self.piece_projection.bias)
-        nn.init.normal_(self.lead_projection.weight, std=0.02)
+        nn.init.zeros_(self.lead_projection.weight)
         self.start_match()
 
     @torch.no_grad()
