@@ -8,6 +8,7 @@ import { type Figures, mean, type ReliabilityBin } from '../../src/quality/figur
 import type { Versions } from '../hardware.ts';
 import type { ModelIdentity } from './judged-models.ts';
 import type { LongEvidence } from './long-evidence.ts';
+import type { ReadingFigures, Share } from './reading.ts';
 import { drawReliability } from './reliability-diagram.ts';
 
 export interface TaskQuality {
@@ -47,6 +48,8 @@ export interface QualityReport {
     readonly crossFitted: readonly ReliabilityBin[];
   };
   readonly longEvidence: readonly LongEvidence[];
+  /** undefined where the development data is not at hand */
+  readonly reading: ReadingFigures | undefined;
   readonly temperatures: { readonly manifest: object; readonly fittedOnAll: object };
 }
 
@@ -65,7 +68,7 @@ export function writeReport(report: QualityReport, folder: string): string[] {
 
 /** Markdown, readable in a terminal as well. */
 export function formatReport(report: QualityReport): string {
-  const { model, baseline, rowsPerTask, trainingRowsPerTask, longEvidence } = report;
+  const { model, baseline, rowsPerTask, trainingRowsPerTask, longEvidence, reading } = report;
   return [
     `# Quality of \`${model.id}\` on tasks it was never trained on\n`,
     `${model.digest}, ${report.device}, ${report.cpu ?? 'unknown CPU'}; commit ${report.versions.commit ?? 'unknown'}${report.versions.isDirty ? ' with changes' : ''}, ${report.startedAt.slice(0, 10)}.\n`,
@@ -77,6 +80,7 @@ export function formatReport(report: QualityReport): string {
     breakdownTable('tokens of the state', report.byStateTokens, report),
     breakdownTable('options', report.byOptions, report),
     ...(longEvidence.length > 0 ? [longEvidenceTable(longEvidence)] : []),
+    ...(reading === undefined ? [] : [readingTables(reading)]),
   ].join('\n');
 }
 
@@ -150,6 +154,37 @@ function longEvidenceTable(entries: readonly LongEvidence[]): string {
   ]);
   const heading = ['evidence', 'questions', 'tokens of the document', 'alone', 'in the middle', 'points'];
   return `The same questions, their evidence alone and in the middle of unrelated texts:\n\n${markdownTable([heading, ...rows])}`;
+}
+
+function readingTables({ development, sentiment, scope, written, pairs, swapped, wordings }: ReadingFigures): string {
+  const line = (name: string, { questions, share }: Share) => [name, String(questions), threeDecimals(share)];
+  const single = [
+    ['what only reading answers', 'questions', 'share right'],
+    ...Object.entries(development).map(([name, share]) => line(name, share)),
+    line('five levels of sentiment, exact', { questions: sentiment.questions, share: sentiment.exact }),
+    line('out of scope, found', scope.outside),
+    line('in scope, kept', scope.inside),
+    ...Object.entries(written).map(([type, share]) => line(`written documents, ${type}`, share)),
+    line('pairs that one edit tells apart, both sides', pairs),
+  ];
+  const swaps = swapped.map(({ of, questions, own, foreign, chance }) => [
+    of,
+    String(questions),
+    ...[own, foreign, chance].map(threeDecimals),
+  ]);
+  const words = wordings.map(({ task, questions, accuracies, spread }) => [
+    task,
+    String(questions),
+    accuracies.map(threeDecimals).join(' '),
+    threeDecimals(spread),
+  ]);
+  return [
+    'Rows and documents that training never sees:\n',
+    markdownTable(single),
+    `Mean distance of the likeliest level from the right one, five levels of sentiment: ${sentiment.levelsAway.toFixed(2)}.\n`,
+    markdownTable([['choices', 'questions', 'own instructions', "another question's", 'chance'], ...swaps]),
+    markdownTable([['the same rows in other words', 'questions', 'accuracy by wording', 'spread'], ...words]),
+  ].join('\n');
 }
 
 /** @param rows the first is the heading */

@@ -1,6 +1,6 @@
 // The quality bench: the released model through the server's engine over tasks it was never trained on, beside the
 // cosine baseline. Prints tables and writes bench/results/quality-<model>.{json,md,svg}. It times nothing.
-// npm run bench:quality -- [--data DIR] [--rows 250] [--training-rows 60] [--order-rows 50] [--long-rows 50] [--model DIR] [--out DIR]
+// npm run bench:quality -- [--data DIR] [--rows 250] [--training-rows 60] [--order-rows 50] [--long-rows 50] [--reading-rows 100] [--model DIR] [--out DIR]
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ import { type DecisionTask, readHeldoutTasks, readTrainingTasks } from './decisi
 import { JudgedModels } from './judged-models.ts';
 import { measureLongEvidence } from './long-evidence.ts';
 import { formatReport, type QualityReport, type TaskQuality, writeReport } from './quality-report.ts';
+import { measureReading } from './reading.ts';
 
 interface QualityOptions {
   readonly data: string;
@@ -28,6 +29,8 @@ interface QualityOptions {
   readonly orderRows: number;
   /** Of each task whose evidence is put into a long document. */
   readonly longRows: number;
+  /** Of each task that only reading answers; the written documents are asked whole. */
+  readonly readingRows: number;
 }
 
 const RESULTS = resolve(import.meta.dirname, '..', 'results');
@@ -42,18 +45,23 @@ function readOptions(): QualityOptions | undefined {
       'training-rows': { type: 'string', default: '60' },
       'order-rows': { type: 'string', default: '50' },
       'long-rows': { type: 'string', default: '50' },
+      'reading-rows': { type: 'string', default: '100' },
     },
   });
   const data = values.data ?? process.env['UMPIRE_DATA'];
   if (!data) return undefined;
   const rows = toCount(values.rows);
   const upTo = (text: string) => Math.min(rows, toCount(text));
-  const [trainingRows, orderRows, longRows] = [
-    upTo(values['training-rows']),
-    upTo(values['order-rows']),
-    upTo(values['long-rows']),
-  ];
-  return { data, model: values.model, out: values.out, rows, trainingRows, orderRows, longRows };
+  return {
+    data,
+    model: values.model,
+    out: values.out,
+    rows,
+    trainingRows: upTo(values['training-rows']),
+    orderRows: upTo(values['order-rows']),
+    longRows: upTo(values['long-rows']),
+    readingRows: upTo(values['reading-rows']),
+  };
 }
 
 function toCount(text: string): number {
@@ -75,6 +83,8 @@ async function measure(models: JudgedModels, options: QualityOptions): Promise<Q
   say('evidence in long documents');
   const { decision, baseline } = models;
   const longEvidence = await measureLongEvidence(tasks, decision.asked, options.longRows);
+  say('reading');
+  const reading = await measureReading(options.data, decision.asked, options.readingRows);
   const heldoutNames = new Set(tasks.map(({ name }) => name));
   const all = [...answered.training, ...answered.heldout];
   const crossFits = crossFitTasks(all, heldoutNames);
@@ -96,6 +106,7 @@ async function measure(models: JudgedModels, options: QualityOptions): Promise<Q
     byOptions: { model: accuracyByOptions(answered.heldout), baseline: accuracyByOptions(answered.baseline) },
     reliability: drawBins(answered.heldout, models, crossFits),
     longEvidence,
+    reading,
     temperatures: { manifest: decision.asked.temperatures, fittedOnAll: fitTemperatures(all, heldoutNames) },
   };
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { sourceFolder } from '../addon-file.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -24,7 +25,9 @@ function readJson(path) {
 /** Vocabulary and cases as driver.cc reads them. */
 function makeInput() {
   const { model } = readJson('models/kev/tokenizer.json');
-  const [shipped] = readJson('test/native/fixtures/cases.json');
+  const [shipped] = JSON.parse(
+    gunzipSync(readFileSync(join(root, 'test/native/fixtures/cases.json.gz'))).toString('utf8'),
+  );
   const parts = [];
   const number = (value) => parts.push(Buffer.from(Int32Array.of(value).buffer));
   const text = (value) => {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
@@ -29,7 +30,9 @@ const root = new URL('../../', import.meta.url);
 const modelFolder = fileURLToPath(new URL('models/kev', root));
 const readJson = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
 const shipped = readJson('models/kev/tokenizer.json') as TokenizerFile;
-const groups = readJson('test/native/fixtures/cases.json') as Group[];
+const groups = JSON.parse(
+  gunzipSync(readFileSync(new URL('test/native/fixtures/cases.json.gz', root))).toString('utf8'),
+) as Group[];
 const codePointSums = readJson('test/native/fixtures/code-points.json') as Record<string, string[]>;
 
 const loaded = await loadAddon();
