@@ -127,6 +127,8 @@ class Trainer:
     def __init__(self, args: argparse.Namespace):
         self.workers = Workers()
         self.args, self.config = args, json.loads(Path(args.config).read_text())
+        if args.batch_tokens:
+            self.config |= {"batch_tokens": args.batch_tokens, "pool_examples": self.config["pool_examples"] * args.batch_tokens // self.config["batch_tokens"]}
         self.out = Path(args.out)
         self.out.mkdir(parents=True, exist_ok=True)
         base = base_folder()
@@ -249,6 +251,7 @@ def main() -> None:
     parser.add_argument("--finish-by", help="ISO time")
     parser.add_argument("--anneal", help="checkpoint of a run to bring down over --tokens, beside that run")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--batch-tokens", type=int, help="instead of the configuration's: more for a GPU")
     parser.add_argument("--fp32", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dev-rows", type=int, default=40, help="of every task that is measured on")

@@ -23,8 +23,8 @@ TRIALS: dict[str, dict] = {
     "no rivals": {"shape": {"rivals": 0, "gate": 0.0}},
     "no long scale": {"shape": {"long_scale": False}},
     "no window index": {"freeze": ["words", "positions", "window_indexes"]},
-    "encoder rate 5e-5": {"backbone_lr": 5e-5},
-    "encoder rate 2e-4": {"backbone_lr": 2e-4},
+    "encoder rate 1e-4": {"backbone_lr": 1e-4},
+    "encoder rate 3e-5": {"backbone_lr": 3e-5},
 }
 SHORT = {"batch_tokens": 2048, "pool_examples": 256, "warmup": 0.05, "decay_from": 0.6}
 
