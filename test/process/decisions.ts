@@ -43,13 +43,14 @@ async function untilInFlight({ address }: Target, requests: number): Promise<voi
   }
 }
 
-export async function targetOf(server: ServerProcess): Promise<Target> {
-  return { address: await server.ready(), key: server.initialKey() };
+/** @param key of the configuration; without it the server has made one */
+export async function targetOf(server: ServerProcess, key?: string): Promise<Target> {
+  return { address: await server.ready(), key: key ?? server.initialKey() };
 }
 
 /** @returns once the server, which must be PATIENT, has all of these requests in hand and has answered none */
-export async function startLongWork(server: ServerProcess, requests: number) {
-  const target = await targetOf(server);
+export async function startLongWork(server: ServerProcess, requests: number, key?: string) {
+  const target = await targetOf(server, key);
   const replies = Array.from({ length: requests }, () => decide(target, LONG_DOCUMENT_WORDS));
   const early = Promise.race(replies).then(({ status }) => {
     throw new Error(`A reply with status ${status} came before all requests were in hand.`);

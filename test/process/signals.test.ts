@@ -10,10 +10,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { completion, replyJson } from '../upstream/upstream-answers.ts';
 import { type AnswerScript, UpstreamDouble } from '../upstream/upstream-double.ts';
 import { LAUNCHER, ROOT, ServerProcess } from './server-process.ts';
+import { CTRL_C, hasTerminals, inTerminal } from './terminal.ts';
 
 const KEY = 'a-fixed-key-for-this-test';
 const TINY_MODEL = join(ROOT, 'test', 'fixtures', 'tiny-embedding');
-const CTRL_C = '\u0003';
 /** As far as anything between us and the server may be behind. Too short would let a fault pass, not fail a sound server. */
 const REPEAT_LIMIT_MS = 3000;
 const STOPPING = /stopping: finishing what was accepted/;
@@ -87,12 +87,7 @@ async function expectDrained({ status }: Call): Promise<void> {
   expect(await status).toBe(200);
 }
 
-/** `script` gives a command a terminal of its own, whose keyboard is our end of the pipe. */
-function inTerminal(command: string): string[] {
-  return ['script', '-qec', command, '/dev/null'];
-}
-
-describe.runIf(process.platform === 'linux')('Ctrl-C in a terminal', () => {
+describe.runIf(hasTerminals())('Ctrl-C in a terminal', () => {
   it('drains `npm start`, and ends with 0', async () => {
     const call = await startWithCall(inTerminal('npm start'));
     server.type(CTRL_C);

@@ -1,0 +1,16 @@
+// A command in a terminal of its own, by the program `script` of util-linux: what is typed into its standard input comes
+// from the keyboard.
+
+import { spawnSync } from 'node:child_process';
+
+export const CTRL_C = '\u0003';
+
+/** Whether this machine has that program. Others of the name take other options. */
+export function hasTerminals(): boolean {
+  const { stdout } = spawnSync('script', ['--version'], { encoding: 'utf8' });
+  return process.platform === 'linux' && /util-linux/.test(stdout ?? '');
+}
+
+export function inTerminal(command: string): string[] {
+  return ['script', '-qec', command, '/dev/null'];
+}
