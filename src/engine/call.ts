@@ -29,12 +29,14 @@ export interface PartResult<Reply> {
   readonly worker: number;
 }
 
-/** Parts that begin when all first ones are done. */
+/** Parts that begin when all before them are done. */
 export interface LaterParts {
   /** Estimated worker time of all. */
   readonly costMs: number;
-  /** @param results of the first parts, in their order @returns at least one */
+  /** @param results of the parts before, in their order @returns at least one */
   readonly open: (results: readonly PartResult<unknown>[]) => readonly CallPart[];
+  /** What comes after these. */
+  readonly after?: LaterParts | undefined;
 }
 
 /** What a call needs besides a worker before it begins. */
@@ -50,6 +52,8 @@ export interface CallResult {
   readonly first: readonly PartResult<unknown>[];
   /** `[later parts]`; none where none were announced. */
   readonly later: readonly PartResult<unknown>[];
+  /** `[parts after those]`; none where none were announced. */
+  readonly last: readonly PartResult<unknown>[];
   /** Until work on the first part began. */
   readonly queueMs: number;
 }
@@ -75,7 +79,8 @@ export class Call implements QueueEntry {
   private readonly gate: Gate | undefined;
   private later: LaterParts | undefined;
   private readonly outcome = Promise.withResolvers<CallResult>();
-  private first: PartResult<unknown>[] = [];
+  /** Of parts that are done as a whole. */
+  private readonly stages: PartResult<unknown>[][] = [];
   private results: PartResult<unknown>[] = [];
   private finishedParts = 0;
   private queueMs: number | undefined;
@@ -121,11 +126,19 @@ export class Call implements QueueEntry {
       this.finish();
       return undefined;
     }
-    [this.first, this.results, this.finishedParts] = [this.results, [], 0];
-    const { open } = this.later;
-    this.later = undefined;
-    this.parts = open(this.first);
+    const { open, after } = this.later;
+    const { results } = this;
+    this.stages.push(results);
+    [this.results, this.finishedParts, this.later] = [[], 0, after];
+    this.parts = open(results);
     return this.parts;
+  }
+
+  /** Estimated worker time of what comes after the parts that may run now. */
+  get laterCostMs(): number {
+    let costMs = 0;
+    for (let { later } = this; later !== undefined; later = later.after) costMs += later.costMs;
+    return costMs;
   }
 
   /** A part that ran failed. */
@@ -142,10 +155,9 @@ export class Call implements QueueEntry {
 
   private finish(): void {
     this.isOver = true;
-    const isSecond = this.first.length > 0;
-    const [first, later] = isSecond ? [this.first, this.results] : [this.results, []];
+    const [first = [], later = [], last = []] = [...this.stages, this.results];
     this.leave();
-    this.outcome.resolve({ first, later, queueMs: this.queueMs ?? 0 });
+    this.outcome.resolve({ first, later, last, queueMs: this.queueMs ?? 0 });
   }
 
   /** Parts of a call that failed may still be running. */

@@ -3,9 +3,9 @@
 
 import { toAnswer } from '../domain/answer.ts';
 import type { SplitEncoderManifest } from '../runtime/manifest.ts';
-import type { DecideTask, EncodeReply, TimedCase } from '../runtime/messages.ts';
+import type { AnswerReply, DecideTask, EncodeReply, TimedCase } from '../runtime/messages.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
-import type { Gate, PartResult, Routing } from './call.ts';
+import type { Gate, LaterParts, PartResult, Routing } from './call.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { DecisionParts } from './decision-parts.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
@@ -36,6 +36,8 @@ interface Prepared extends Measured {
   readonly candidate: Candidate;
 }
 
+type TimedReply = Pick<AnswerReply, 'tokenizeMs' | 'inferMs'>;
+
 interface Outcome {
   /** `[questions][options]` */
   readonly probabilities: readonly (readonly number[])[];
@@ -54,6 +56,7 @@ export class Decider {
   private readonly findCounter: DeciderOptions['findCounter'];
   private readonly cost: DecisionCost;
   private readonly bytesPerToken: number;
+  private readonly branches: SplitEncoderManifest['branches'];
   private readonly counts = { stateTokens: 0, keptTokens: 0 };
   /** A job is measured for admission, and again when it comes. */
   private readonly measured = new WeakMap<DecideJob, Measured>();
@@ -65,6 +68,7 @@ export class Decider {
     this.memories = memories;
     this.findCounter = findCounter;
     this.cost = new DecisionCost(manifest.windows.tokens);
+    this.branches = manifest.branches;
     this.bytesPerToken = 2 * layers * heads * head_size * Float32Array.BYTES_PER_ELEMENT;
   }
 
@@ -102,6 +106,8 @@ export class Decider {
 
   private prepare(job: DecideJob, { keyId, deadlineMs }: Caller): Prepared {
     const { size, document } = this.measure(job);
+    const { max_tokens: maxTokens, max_scores: maxScores } = this.branches;
+    const runTokens = Math.max(1, Math.min(maxTokens, Math.floor(maxScores / size.stateTokens)));
     const inputs: PlanInputs = {
       idleWorkers: this.dispatcher.idleWorkers,
       queuedJobs: this.dispatcher.queuedJobs,
@@ -110,6 +116,7 @@ export class Decider {
       keptPart: document === undefined ? 0 : (this.directory.find(document)?.part ?? 0),
       encodeMs: this.cost.encodeMs(size),
       answersMs: this.cost.answersMs(size),
+      answerRuns: size.questions.map(({ tokens, options }) => Math.ceil((tokens + options) / runTokens)),
       rejoinMs: this.directory.canKeep(size.stateTokens * this.bytesPerToken) ? 0 : this.cost.joinMs(size),
     };
     const plan = planDecision(inputs);
@@ -172,25 +179,36 @@ export class Decider {
     const hold: MemoryHold = { bytes: size.stateTokens * this.bytesPerToken, submittedMs: this.dispatcher.nowMs };
     const used: SharedArrayBuffer[] = [];
     const parts = this.partsOf(job, prepared);
+    let encodedParts: readonly PartResult<EncodeReply>[] = [];
     const open = (encoded: readonly PartResult<EncodeReply>[]) => {
+      encodedParts = encoded;
       used.push(...encoded.map(({ reply }) => reply.share.memory));
       return parts.answerParts(encoded);
     };
-    const { first, later, queueMs } = await this.dispatcher.submit(parts.encodeParts(), {
+    const end: LaterParts = {
+      costMs: prepared.plan.sliced.length * this.cost.taskMs(),
+      open: (answers) => parts.endParts(answers as Parameters<DecisionParts['endParts']>[0], countTokens(encodedParts)),
+    };
+    const { first, later, last, queueMs } = await this.dispatcher.submit(parts.encodeParts(), {
       ...caller,
       ...candidate,
       gate: this.gateOf(hold, used),
-      later: { costMs: parts.answersCostMs(), open },
+      later: { costMs: parts.answersCostMs(), open, after: prepared.plan.sliced.length > 0 ? end : undefined },
     });
     const answered = parts.toGroups(later);
-    this.cost.observeParts(size, first, answered);
-    const stateTokens = sum(first.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
+    const sliced = parts.toSlices(later);
+    this.cost.observeParts(size, { encoded: first, answered, sliced });
+    const stateTokens = countTokens(first);
     for (const worker of new Set(later.map((result) => result.worker))) this.remember(worker, document, stateTokens);
     const probabilities: (readonly number[])[] = [];
     for (const { reply, places } of answered) {
       for (const [at, place] of places.entries()) probabilities[place] = reply.probabilities[at] ?? [];
     }
-    const replies = [...first, ...later].map(({ reply }) => reply);
+    for (const [place, question] of sliced.entries()) {
+      const ended = last[place]?.reply as AnswerReply | undefined;
+      probabilities[question.place] = ended?.probabilities[0] ?? [];
+    }
+    const replies = [...first, ...later, ...last].map(({ reply }) => reply as TimedReply);
     return {
       probabilities,
       // The first share has counted the questions; a share that failed would have ended the call.
@@ -250,6 +268,11 @@ export class Decider {
   private remember(worker: number, document: DocumentHashes | undefined, stateTokens: number): void {
     if (document !== undefined) this.directory.put(worker, document, stateTokens * this.bytesPerToken);
   }
+}
+
+/** Of a document, specials included. */
+function countTokens(encoded: readonly PartResult<EncodeReply>[]): number {
+  return sum(encoded.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
 }
 
 function sum(values: readonly number[]): number {

@@ -6,7 +6,7 @@ import type { DecideReply, EncodeReply, TimedCase } from '../runtime/messages.ts
 import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { PartResult } from './call.ts';
 import { addWork, CostModel, type Work } from './cost-model.ts';
-import type { AnsweredGroup } from './decision-parts.ts';
+import type { AnsweredGroup, AnsweredSlices } from './decision-parts.ts';
 import type { DecideJob } from './engine.ts';
 import { countLetters, TokenRatio } from './token-ratio.ts';
 import {
@@ -26,6 +26,13 @@ export interface DecisionSize {
   /** Specials included. */
   readonly stateTokens: number;
   readonly questions: readonly (QuestionSize & { readonly letters: number })[];
+}
+
+/** What a decision in parts came to. */
+export interface FinishedParts {
+  readonly encoded: readonly PartResult<EncodeReply>[];
+  readonly answered: readonly AnsweredGroup[];
+  readonly sliced: readonly AnsweredSlices[];
 }
 
 export class DecisionCost {
@@ -95,11 +102,7 @@ export class DecisionCost {
   }
 
   /** Parts of one decision, of which the first encoding one has counted the tokens of all. */
-  observeParts(
-    size: DecisionSize,
-    encoded: readonly PartResult<EncodeReply>[],
-    answered: readonly AnsweredGroup[],
-  ): void {
+  observeParts(size: DecisionSize, { encoded, answered, sliced }: FinishedParts): void {
     let stateTokens = 0;
     for (const { reply, wallMs } of encoded) {
       const tokens = reply.share.windows.reduce((sum, window) => sum + window.tokens, 0);
@@ -113,6 +116,19 @@ export class DecisionCost {
       const joins = hasJoined ? [joinWork(stateTokens)] : [];
       this.costs.observe({ work: addWork([TASK_WORK, ...joins, ...works]), wallMs });
     }
+    for (const question of sliced) this.observeSlices(question, stateTokens, questions);
+  }
+
+  /** Slices are unlike each other: what they took is laid to their question as a whole. */
+  private observeSlices(
+    { place, results, joins }: AnsweredSlices,
+    stateTokens: number,
+    questions: QuestionSize[],
+  ): void {
+    const tasks = results.map(() => TASK_WORK);
+    const joinWorks = Array.from({ length: joins }, () => joinWork(stateTokens));
+    const work = addWork([...tasks, ...joinWorks, answerWork(questions[place] ?? NOTHING, stateTokens)]);
+    this.costs.observe({ work, wallMs: results.reduce((sum, { wallMs }) => sum + wallMs, 0) });
   }
 
   /** @returns the questions with the tokens they turned out to have */

@@ -1,9 +1,18 @@
 // The tasks of one decision in parts: shares of its document, then groups of its questions, with what each costs and where
 // it runs cheaper. Queue and memory are the decider's.
 
-import type { AnswerReply, AnswerTask, EncodeReply, EncodeTask } from '../runtime/messages.ts';
+import type {
+  AnswerEndTask,
+  AnswerReply,
+  AnswerSliceReply,
+  AnswerSliceTask,
+  AnswerTask,
+  EncodedShare,
+  EncodeReply,
+  EncodeTask,
+} from '../runtime/messages.ts';
 import type { CallPart, PartResult, Routing } from './call.ts';
-import type { DecisionPlan } from './decision-plan.ts';
+import { countAnswerParts, type DecisionPlan, type SlicedQuestion } from './decision-plan.ts';
 import type { DecideJob } from './engine.ts';
 import type { KeptShare } from './state-directory.ts';
 
@@ -39,9 +48,17 @@ export interface AnsweredGroup extends PartResult<AnswerReply> {
   readonly hasJoined: boolean;
 }
 
+/** A question whose slices are done. */
+export interface AnsweredSlices {
+  readonly place: number;
+  readonly results: readonly PartResult<AnswerSliceReply>[];
+  /** How many of its workers put the document together for it. */
+  readonly joins: number;
+}
+
 export class DecisionParts {
   private readonly options: DecisionPartsOptions;
-  /** Workers that have the whole document, and the groups that made it so. */
+  /** Workers that have the whole document, and the parts that made it so. */
   private readonly joinedOn = new Set<number>();
   private readonly joinedBy = new Set<number>();
 
@@ -64,30 +81,74 @@ export class DecisionParts {
   /** Of all answering parts together. */
   answersCostMs(): number {
     const { plan, costs } = this.options;
-    return sum(costs.answersMs) + this.countJoins() * costs.joinMs + plan.groups.length * costs.taskMs;
+    return sum(costs.answersMs) + this.countJoins() * costs.joinMs + countAnswerParts(plan) * costs.taskMs;
   }
 
-  answerParts(encoded: readonly PartResult<EncodeReply>[]): CallPart<AnswerTask>[] {
+  /** Groups of questions first, then the slices of the others. */
+  answerParts(encoded: readonly PartResult<EncodeReply>[]): CallPart<AnswerTask | AnswerSliceTask>[] {
     const { job, plan, costs } = this.options;
     const shares = encoded.map(({ reply }) => reply.share);
     const joins = this.countJoins();
-    return plan.groups.map((places, group) => {
+    const groups = plan.groups.map((places): Omit<CallPart<AnswerTask>, 'routing'> => {
       const questions = places.flatMap((place) => job.questions[place] ?? []);
-      const joinMs = group < joins ? costs.joinMs : 0;
-      const costMs = costs.taskMs + joinMs + sum(places.map((place) => costs.answersMs[place] ?? 0));
-      return {
-        task: () => ({ kind: 'answer', modelId: job.modelId, questions, shares }),
-        costMs,
-        routing: this.routeAnswer(group),
-      };
+      const costMs = sum(places.map((place) => costs.answersMs[place] ?? 0));
+      return { task: () => ({ kind: 'answer', modelId: job.modelId, questions, shares }), costMs };
+    });
+    const slices = plan.sliced.flatMap((sliced) => this.sliceParts(sliced, shares));
+    return [...groups, ...slices].map(({ task, costMs }, part) => ({
+      task,
+      costMs: costs.taskMs + costMs + (part < joins ? costs.joinMs : 0),
+      routing: this.routeAnswer(part),
+    }));
+  }
+
+  /** @param later results of `answerParts` */
+  toGroups(later: readonly PartResult<AnswerReply | AnswerSliceReply>[]): AnsweredGroup[] {
+    const { plan } = this.options;
+    const groups = later.slice(0, plan.groups.length) as readonly PartResult<AnswerReply>[];
+    return groups.map((result, group) => {
+      return { ...result, places: plan.groups[group] ?? [], hasJoined: this.joinedBy.has(group) };
     });
   }
 
-  toGroups(later: readonly PartResult<AnswerReply>[]): AnsweredGroup[] {
+  /** @param later results of `answerParts` */
+  toSlices(later: readonly PartResult<AnswerReply | AnswerSliceReply>[]): AnsweredSlices[] {
     const { plan } = this.options;
-    return later.map((result, group) => {
-      return { ...result, places: plan.groups[group] ?? [], hasJoined: this.joinedBy.has(group) };
+    let from = plan.groups.length;
+    return plan.sliced.map(({ place, slices }) => {
+      const results = later.slice(from, from + slices) as readonly PartResult<AnswerSliceReply>[];
+      const joins = results.filter((_, slice) => this.joinedBy.has(from + slice)).length;
+      from += slices;
+      return { place, results, joins };
     });
+  }
+
+  /** One for each question that came in slices. @param later results of `answerParts` */
+  endParts(
+    later: readonly PartResult<AnswerReply | AnswerSliceReply>[],
+    stateTokens: number,
+  ): CallPart<AnswerEndTask>[] {
+    const { job, costs } = this.options;
+    return this.toSlices(later).flatMap(({ place, results }) => {
+      const question = job.questions[place];
+      if (question === undefined) return [];
+      const vectors = results.flatMap(({ reply }) => reply.vectors);
+      const task = (): AnswerEndTask => ({ kind: 'answer-end', modelId: job.modelId, question, stateTokens, vectors });
+      return [{ task, costMs: costs.taskMs }];
+    });
+  }
+
+  private sliceParts(
+    { place, slices }: SlicedQuestion,
+    shares: readonly EncodedShare[],
+  ): Omit<CallPart<AnswerSliceTask>, 'routing'>[] {
+    const { job, costs } = this.options;
+    const question = job.questions[place];
+    if (question === undefined) return [];
+    return Array.from({ length: slices }, (_, slice) => ({
+      task: () => ({ kind: 'answer-slice', modelId: job.modelId, question, shares, slice, slices }),
+      costMs: (costs.answersMs[place] ?? 0) / slices,
+    }));
   }
 
   private encodeTask(share: number): EncodeTask {
@@ -98,15 +159,16 @@ export class DecisionParts {
     return { kind: 'encode', modelId, state, questions, share, shares: plan.shares, memory: takeMemory() };
   }
 
-  /** Groups that will have to put the document together: the first on each worker, or all. */
+  /** Parts that will have to put the document together: the first on each worker, or all. */
   private countJoins(): number {
     const { plan, workers, staysJoined } = this.options;
-    if (!staysJoined) return plan.groups.length;
-    return plan.isAnsweredByOne ? 1 : Math.min(plan.groups.length, workers);
+    const parts = countAnswerParts(plan);
+    if (!staysJoined) return parts;
+    return plan.isAnsweredByOne ? 1 : Math.min(parts, workers);
   }
 
   /** To a worker that has the document together, if one is idle; a giant one to that worker alone. */
-  private routeAnswer(group: number): Routing {
+  private routeAnswer(part: number): Routing {
     const { plan, costs, staysJoined } = this.options;
     const savedMs = plan.isAnsweredByOne ? Number.POSITIVE_INFINITY : costs.joinMs;
     return {
@@ -115,7 +177,7 @@ export class DecisionParts {
       begin: (worker) => {
         if (staysJoined && this.joinedOn.has(worker)) return;
         this.joinedOn.add(worker);
-        this.joinedBy.add(group);
+        this.joinedBy.add(part);
       },
     };
   }

@@ -10,6 +10,7 @@ const large: PlanInputs = {
   keptPart: 0,
   encodeMs: 120,
   answersMs: [12, 12, 12, 12],
+  answerRuns: [],
   rejoinMs: 0,
 };
 
@@ -45,6 +46,22 @@ describe('plan of a decision', () => {
   it('has one worker answer beside a giant document', () => {
     expect(planDecision(large)?.isAnsweredByOne).toBe(false);
     expect(planDecision({ ...large, stateTokens: 8000, encodeMs: 900 })?.isAnsweredByOne).toBe(true);
+  });
+
+  it('cuts a question that is too long for a part, by its runs at most, and groups the others', () => {
+    const wide = { ...large, answersMs: [12, 900, 12, 450], answerRuns: [1, 40, 1, 4] };
+    expect(planDecision(wide)).toMatchObject({
+      sliced: [
+        { place: 1, slices: 20 },
+        { place: 3, slices: 4 },
+      ],
+      groups: [[0], [2]],
+    });
+    expect(planDecision({ ...wide, rejoinMs: 30 })?.sliced[0]).toEqual({ place: 1, slices: 10 });
+    const alone = { ...large, stateTokens: 200, encodeMs: 22, answersMs: [900], answerRuns: [40], idleWorkers: 0 };
+    expect(planDecision(alone)).toMatchObject({ shares: 1, groups: [], sliced: [{ place: 0, slices: 20 }] });
+    expect(planDecision({ ...alone, answerRuns: [1] })).toBeUndefined();
+    expect(durationMs(planDecision({ ...alone, idleWorkers: 2 }), { ...alone, idleWorkers: 2 })).toBe(472);
   });
 
   it('makes longer answering parts where each must put the document together', () => {

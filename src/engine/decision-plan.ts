@@ -15,6 +15,8 @@ export interface PlanInputs {
   readonly encodeMs: number;
   /** `[questions]`: estimated time of answering each. At least one. */
   readonly answersMs: readonly number[];
+  /** `[questions]`: runs that answering each takes, estimated. Default: one */
+  readonly answerRuns: readonly number[];
   /** What each answering part pays to put the document together; 0 where workers keep it from part to part. */
   readonly rejoinMs: number;
 }
@@ -24,8 +26,16 @@ export interface DecisionPlan {
   readonly shares: number;
   /** Places of the questions of each answering task, the dearest task first; none is empty. */
   readonly groups: readonly (readonly number[])[];
+  /** Questions that are too long for one part: their places, and in how many parts each comes. In no group. */
+  readonly sliced: readonly SlicedQuestion[];
   /** All questions are answered by one worker. */
   readonly isAnsweredByOne: boolean;
+}
+
+export interface SlicedQuestion {
+  readonly place: number;
+  /** At least two. */
+  readonly slices: number;
 }
 
 /** What a part should take: the longest that a short call waits for a worker it could have had. */
@@ -56,8 +66,33 @@ export function planDecision(inputs: PlanInputs): DecisionPlan | undefined {
   if (costMs <= (isShared ? LEAST_SHARED_MS : WHOLE_MS)) return undefined;
   const shares = keptPart === 1 ? 1 : countShares({ windows, windowMs: encodeMs / windows, helpers });
   const isAnsweredByOne = stateTokens > MOST_TOKENS_FOR_ALL;
-  const groups = groupQuestions(answersMs, countGroups(inputs, isAnsweredByOne ? 1 : helpers));
-  return shares === 1 && groups.length === 1 ? undefined : { shares, groups, isAnsweredByOne };
+  const sliced = sliceQuestions(inputs);
+  const groups = groupOthers(inputs, sliced, isAnsweredByOne ? 1 : helpers);
+  const isOne = shares === 1 && groups.length === 1 && sliced.length === 0;
+  return isOne ? undefined : { shares, groups, sliced, isAnsweredByOne };
+}
+
+/** A question of many options is as long as many questions: it would hold a worker for as long. */
+function sliceQuestions({ answersMs, answerRuns, rejoinMs }: PlanInputs): SlicedQuestion[] {
+  const partMs = Math.max(SLICE_MS, 3 * rejoinMs);
+  return answersMs.flatMap((answerMs, place) => {
+    const slices = Math.min(answerRuns[place] ?? 1, Math.ceil(answerMs / partMs));
+    return answerMs > WHOLE_MS && slices > 1 ? [{ place, slices }] : [];
+  });
+}
+
+function groupOthers(inputs: PlanInputs, sliced: readonly SlicedQuestion[], helpers: number): number[][] {
+  const places = inputs.answersMs.map((_, place) => place);
+  const others = places.filter((place) => !sliced.some((question) => question.place === place));
+  if (others.length === 0) return [];
+  const answersMs = others.map((place) => inputs.answersMs[place] ?? 0);
+  const groups = groupQuestions(answersMs, countGroups({ ...inputs, answersMs }, helpers));
+  return groups.map((group) => group.flatMap((other) => others[other] ?? []));
+}
+
+/** Parts that answer. */
+export function countAnswerParts({ groups, sliced }: Pick<DecisionPlan, 'groups' | 'sliced'>): number {
+  return sliced.reduce((parts, { slices }) => parts + slices, groups.length);
 }
 
 /** As many windows together as a slice holds; as many shares for each helper as for every other. */
@@ -98,7 +133,7 @@ export function durationMs(plan: DecisionPlan | undefined, inputs: PlanInputs): 
   const remainingMs = encodeMs * (1 - keptPart);
   if (plan === undefined || queuedJobs > 0 || idleWorkers < 2) return remainingMs + sum(answersMs);
   const encoders = Math.min(idleWorkers, plan.shares);
-  const answerers = plan.isAnsweredByOne ? 1 : Math.min(idleWorkers, plan.groups.length);
+  const answerers = plan.isAnsweredByOne ? 1 : Math.min(idleWorkers, countAnswerParts(plan));
   return remainingMs / encoders + sum(answersMs) / answerers;
 }
 

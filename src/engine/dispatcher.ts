@@ -45,6 +45,7 @@ export interface SubmitOptions<T extends Task, L extends Task> extends Caller {
   readonly later?: {
     readonly costMs: number;
     readonly open: (results: readonly PartResult<ReplyOf[T['kind']]>[]) => readonly CallPart<L>[];
+    readonly after?: LaterParts | undefined;
   };
   readonly gate?: Gate;
 }
@@ -141,7 +142,8 @@ export class Dispatcher {
     { keyId, signal, deadlineMs, queueClass, later, gate, ...options }: SubmitOptions<T, L>,
   ): Promise<SubmitResult<T, L>> {
     signal.throwIfAborted();
-    const costs = { partsMs: parts.map(({ costMs }) => costMs), laterMs: later?.costMs ?? 0 };
+    const laterMs = (later?.costMs ?? 0) + (later?.after?.costMs ?? 0);
+    const costs = { partsMs: parts.map(({ costMs }) => costMs), laterMs };
     const costMs = sum(costs.partsMs) + costs.laterMs;
     const candidate = { keyId, queueClass, deadlineMs, costMs, durationMs: options.durationMs ?? costMs };
     this.admit(candidate);
@@ -266,6 +268,7 @@ export class Dispatcher {
         this.queue.extend(
           call,
           more.map(({ costMs }) => costMs),
+          call.laterCostMs,
         );
     } catch (error) {
       this.queue.remove(call);

@@ -125,11 +125,11 @@ export class FairQueue<Entry extends QueueEntry> {
     this.byEntry.set(entry, waiting);
   }
 
-  /** The parts that were to come later. At least one. */
-  extend(entry: Entry, partsMs: readonly number[]): void {
+  /** The parts that were to come later. At least one. @param laterMs of those that come after them; 0: none come */
+  extend(entry: Entry, partsMs: readonly number[], laterMs = 0): void {
     const waiting = this.byEntry.get(entry);
     if (waiting === undefined) return;
-    Object.assign(waiting, { partsMs, nextPart: 0, laterMs: 0, remainingMs: sum(partsMs) });
+    Object.assign(waiting, { partsMs, nextPart: 0, laterMs, remainingMs: sum(partsMs) + laterMs });
   }
 
   /**

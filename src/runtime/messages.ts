@@ -104,6 +104,28 @@ export interface AnswerTask {
   readonly shares: readonly EncodedShare[];
 }
 
+/** Some of the runs of one question that is too long for a part: to be ended when all slices are there. */
+export interface AnswerSliceTask {
+  readonly kind: 'answer-slice';
+  readonly modelId: string;
+  readonly question: Question;
+  readonly shares: readonly EncodedShare[];
+  /** 0 to `slices` − 1. */
+  readonly slice: number;
+  readonly slices: number;
+}
+
+/** What the slices of one question have found, put together. */
+export interface AnswerEndTask {
+  readonly kind: 'answer-end';
+  readonly modelId: string;
+  readonly question: Question;
+  /** Specials included. */
+  readonly stateTokens: number;
+  /** Of all slices, in order. */
+  readonly vectors: AnswerSliceReply['vectors'];
+}
+
 /** Counts what a decision would bill, and runs nothing. */
 export interface CountDecisionTask {
   readonly kind: 'count-decision';
@@ -122,7 +144,15 @@ export interface CountEmbeddingTask {
 
 export type CountTask = CountDecisionTask | CountEmbeddingTask;
 
-export type Task = CountTask | DecideTask | EncodeTask | AnswerTask | EmbedTask | ProbeTask;
+export type Task =
+  | CountTask
+  | DecideTask
+  | EncodeTask
+  | AnswerTask
+  | AnswerSliceTask
+  | AnswerEndTask
+  | EmbedTask
+  | ProbeTask;
 
 interface Timed {
   readonly tokenizeMs: number;
@@ -162,6 +192,11 @@ export interface EmbeddedWindows {
   readonly tokens: readonly number[];
 }
 
+export interface AnswerSliceReply extends Timed {
+  /** `[runs][pieces × hidden]`, in the order of the runs. */
+  readonly vectors: readonly Float32Array[];
+}
+
 export interface EmbedReply extends Timed {
   /** `[inputs]`: Float32Array `[dimensions]` or base64, as asked; windows for a share. */
   readonly embeddings: readonly (Float32Array | string | EmbeddedWindows)[];
@@ -182,6 +217,8 @@ export interface ReplyOf {
   readonly decide: DecideReply;
   readonly encode: EncodeReply;
   readonly answer: AnswerReply;
+  readonly 'answer-slice': AnswerSliceReply;
+  readonly 'answer-end': AnswerReply;
   readonly embed: EmbedReply;
   readonly probe: ProbeReply;
 }

@@ -82,6 +82,8 @@ async function perform(task: Task, models: ReadonlyMap<string, LoadedModel>): Pr
     if (task.kind === 'decide') return family.decide(task);
     if (task.kind === 'encode') return family.encodeShare(task);
     if (task.kind === 'answer') return family.answerShared(task);
+    if (task.kind === 'answer-slice') return family.answerSlice(task);
+    if (task.kind === 'answer-end') return family.endAnswer(task);
   }
   if (family instanceof TextEncoder) {
     if (task.kind === 'count-embedding') return { inputTokens: family.countTokens(task) };

@@ -50,7 +50,7 @@ describe('dispatcher', () => {
     await pool.finish(reply);
     clock.advance(30);
     await pool.finish(reply);
-    expect(await second).toEqual({ queueMs: 70, first: [{ reply, wallMs: 30, worker: 0 }], later: [] });
+    expect(await second).toEqual({ queueMs: 70, first: [{ reply, wallMs: 30, worker: 0 }], later: [], last: [] });
   });
 
   it('drops a call whose caller left while it waited', async () => {

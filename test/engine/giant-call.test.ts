@@ -5,19 +5,26 @@ import { describe, expect, it } from 'vitest';
 import type { AppError } from '../../src/domain/errors.ts';
 import type { Caller } from '../../src/engine/engine.ts';
 import { RandomSource } from '../models/random-source.ts';
-import { decisionMs, type Simulation, simulate, simulatedJob } from './simulated-engine.ts';
+import { decisionMs, type Simulation, simulate, simulatedChoice, simulatedJob } from './simulated-engine.ts';
 
 /** 8,000 tokens of document and 31,000 of questions: more than a minute on one worker. */
 const GIANT = simulatedJob(8000, 1030);
+/** The same of one question: 255 options of 120 tokens. */
+const WIDE = simulatedChoice(8000, 255, 120);
 const SHORT = simulatedJob(60);
 /** One question about such a document: a slice cannot be shorter. Up to 15 % longer than expected. */
 const SLICE_MS = 80;
 /** Where a worker cannot keep the document, a slice is longer, for each puts it together anew. */
 const JOINING_SLICE_MS = 2 * SLICE_MS;
-const KEEPING = { stateCacheBytes: 10_000_000, sliceMs: SLICE_MS };
-const JOINING = { stateCacheBytes: 0, sliceMs: JOINING_SLICE_MS };
+/** A run cannot be cut: beside so many keys it takes 124 tokens of the one question. */
+const RUN_MS = (1.15 * decisionMs(WIDE)) / 249;
+const KEEPING = { stateCacheBytes: 10_000_000, sliceMs: SLICE_MS, giant: undefined };
+const JOINING = { stateCacheBytes: 0, sliceMs: JOINING_SLICE_MS, giant: undefined };
 
 const callerOf = (keyId: string): Caller => ({ keyId, signal: new AbortController().signal });
+
+const WIDE_KEEPING = { ...KEEPING, sliceMs: RUN_MS, giant: WIDE };
+const WIDE_JOINING = { ...JOINING, sliceMs: RUN_MS, giant: WIDE };
 
 /** How long a short call took; undefined: it was refused, and told to come back then. */
 async function ask({ engine, clock, runUntil }: Simulation, keyId: string) {
@@ -35,12 +42,12 @@ async function ask({ engine, clock, runUntil }: Simulation, keyId: string) {
   return told;
 }
 
-async function beginGiants(simulation: Simulation, keyIds: readonly string[]) {
+async function beginGiants(simulation: Simulation, keyIds: readonly string[], giant = GIANT) {
   const { engine, clock, runUntil } = simulation;
   const refused: unknown[] = [];
   const done = [];
   for (const keyId of keyIds) {
-    const call = engine.decide(GIANT, callerOf(keyId));
+    const call = engine.decide(giant, callerOf(keyId));
     call.catch((error: unknown) => refused.push(error));
     done.push(call);
     await runUntil(clock.nowMs() + 300);
@@ -52,21 +59,25 @@ async function beginGiants(simulation: Simulation, keyIds: readonly string[]) {
 describe('a call of more work than the queue holds', () => {
   it('is what it is meant to be', () => {
     expect(decisionMs(GIANT)).toBeGreaterThan(60_000);
+    expect(decisionMs(WIDE)).toBeGreaterThan(60_000);
   });
 
   it.each([
     ['one worker, one such call', 1, ['a'], KEEPING],
+    ['one worker, one such call of one question', 1, ['a'], WIDE_KEEPING],
+    ['two workers, two of one question', 2, ['a', 'b'], WIDE_KEEPING],
+    ['one worker that cannot keep the document, one of one question', 1, ['a'], WIDE_JOINING],
     ['two workers, one such call', 2, ['a'], KEEPING],
     ['two workers, five such calls of five keys', 2, ['a', 'b', 'c', 'd', 'e'], KEEPING],
     ['two workers, two such calls of one key', 2, ['a', 'a'], KEEPING],
     ['one worker that cannot keep the document', 1, ['a'], JOINING],
     ['two workers that cannot, five such calls', 2, ['a', 'b', 'c', 'd', 'e'], JOINING],
   ] as const)('delays a short call of another key by a slice at most: %s', async (_name, workers, keyIds, keeping) => {
-    const { sliceMs, stateCacheBytes } = keeping;
+    const { sliceMs, stateCacheBytes, giant } = keeping;
     const random = new RandomSource(17);
     const simulation = await simulate(random, { workers, stateCacheBytes });
     const { engine, clock, runUntil } = simulation;
-    const giants = await beginGiants(simulation, keyIds);
+    const giants = await beginGiants(simulation, keyIds, giant);
     for (let call = 0; call < 100; call++) {
       // From far less than a slice to several, so that every moment of one is met.
       await runUntil(clock.nowMs() + 400 * random.next());

@@ -1,6 +1,7 @@
 // The real engine over workers that only take time: a clock moved by hand, replies made up, durations by a formula of
 // their own with noise, so that load can be offered for a minute within a second.
 
+import type { Question } from '../../src/domain/question.ts';
 import type { DecideJob, Engine } from '../../src/engine/engine.ts';
 import { PooledEngine, type PooledEngineOptions } from '../../src/engine/pooled-engine.ts';
 import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/manifest.ts';
@@ -50,16 +51,39 @@ export function decisionMs({ state, questions }: Pick<DecideJob, 'state' | 'ques
   const tokens = countTokens(state);
   const windows = Math.floor(tokens / WINDOW_TOKENS);
   const encodeMs = windows * runMs(WINDOW_TOKENS) + runMs(tokens % WINDOW_TOKENS);
-  return 0.5 + encodeMs + questions.length * answerMs(tokens);
+  return 0.5 + encodeMs + questions.reduce((sum, question) => sum + questionMs(question, tokens), 0);
 }
 
 const answerMs = (stateTokens: number): number => 4 + 0.008 * stateTokens;
+
+/** Beside short options. */
+function questionMs(question: Question, stateTokens: number): number {
+  const tokens = question.type === 'choice' ? countTokens(question.options.map(optionText).join('')) : 0;
+  return answerMs(stateTokens) * (1 + tokens / 30);
+}
+
+const optionText = ({ name, description }: { name: string; description: string | null }) => name + (description ?? '');
+
+/** One question of so many options, of so many tokens each. */
+export function simulatedChoice(tokens: number, options: number, optionTokens: number): DecideJob {
+  const asked = Array.from({ length: options }, (_, i) => ({
+    name: `${i}`,
+    description: 'word '.repeat(optionTokens),
+  }));
+  const question = { type: 'choice', instructions: 'word '.repeat(30), options: asked } as const;
+  return { modelId: 'decider', state: 'word '.repeat(tokens), questions: [question] };
+}
 
 export function simulatedJob(tokens: number, questions = 1): DecideJob {
   const asked = Array.from({ length: questions }, () => {
     return { type: 'noul', instructions: 'word '.repeat(30), whenFalse: null, whenTrue: null } as const;
   });
   return { modelId: 'decider', state: 'word '.repeat(tokens), questions: asked };
+}
+
+function toEvenOdds(question: Question): number[] {
+  const options = question.type === 'choice' ? question.options.length : 2;
+  return Array.from({ length: options }, () => 1 / options);
 }
 
 class SimulatedPool implements InferencePool {
@@ -103,7 +127,7 @@ class SimulatedPool implements InferencePool {
     switch (task.kind) {
       case 'decide': {
         const stateTokens = countTokens(task.state);
-        const probabilities = task.questions.map(() => [0.5, 0.5]);
+        const probabilities = task.questions.map(toEvenOdds);
         const inputTokens = stateTokens + 30 * task.questions.length;
         return { durationMs: decisionMs(task), reply: { ...times, probabilities, inputTokens, stateTokens } };
       }
@@ -115,9 +139,16 @@ class SimulatedPool implements InferencePool {
       }
       case 'answer': {
         const tokens = task.shares.flatMap(({ windows }) => windows).reduce((sum, window) => sum + window.tokens, 0);
-        const durationMs = 0.5 + task.questions.length * answerMs(tokens);
-        return { durationMs, reply: { ...times, probabilities: task.questions.map(() => [0.5, 0.5]) } };
+        const durationMs = 0.5 + task.questions.reduce((sum, question) => sum + questionMs(question, tokens), 0);
+        return { durationMs, reply: { ...times, probabilities: task.questions.map(toEvenOdds) } };
       }
+      case 'answer-slice': {
+        const tokens = task.shares.flatMap(({ windows }) => windows).reduce((sum, window) => sum + window.tokens, 0);
+        const durationMs = 0.5 + questionMs(task.question, tokens) / task.slices;
+        return { durationMs, reply: { ...times, vectors: [new Float32Array(1)] } };
+      }
+      case 'answer-end':
+        return { durationMs: 1, reply: { ...times, probabilities: [toEvenOdds(task.question)] } };
       case 'embed': {
         const tokens = task.inputs.map(({ input }) => (typeof input === 'string' ? countTokens(input) : input.length));
         const durationMs = tokens.reduce((sum, each) => sum + 0.3 + runMs(each), 0.5);

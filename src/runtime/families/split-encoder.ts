@@ -2,9 +2,22 @@
 // values. The contract is models/README.md. Alone a worker does a whole decision; several may share one, by windows
 // first and by questions then, with the same bits, because every run is the same run.
 
+import { isDeepStrictEqual } from 'node:util';
+import type { Question } from '../../domain/question.ts';
 import { softmax, temperatureOf } from '../../domain/temperature.ts';
 import type { SplitEncoderManifest } from '../manifest.ts';
-import type { AnswerReply, AnswerTask, DecideReply, DecideTask, EncodeReply, EncodeTask } from '../messages.ts';
+import type {
+  AnswerEndTask,
+  AnswerReply,
+  AnswerSliceReply,
+  AnswerSliceTask,
+  AnswerTask,
+  DecideReply,
+  DecideTask,
+  EncodedShare,
+  EncodeReply,
+  EncodeTask,
+} from '../messages.ts';
 import type { GraphSession } from '../session.ts';
 import type { WordPieceTokenizer } from '../tokenizer.ts';
 import { type DecisionTexts, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
@@ -64,6 +77,7 @@ export class SplitEncoder {
   private readonly limits: PromptLimits;
   private readonly states: StateReader;
   private lastState: StateText | undefined;
+  private lastQuestion: { readonly question: Question; readonly tokenized: TokenizedQuestion } | undefined;
 
   constructor({ manifest, tokenizer, cache, ...graphs }: SplitEncoderParts) {
     const { windows, branches, shape } = manifest;
@@ -116,8 +130,7 @@ export class SplitEncoder {
     const { windows, inputTokens } = this.readText(task.state);
     const { questionTokens } = tokenizeQuestions(task.questions, this);
     const tokenizedMs = performance.now();
-    const [from, to] = [task.share, task.share + 1].map((share) => Math.floor((windows.length * share) / task.shares));
-    const shared = await this.states.share(windows.slice(from, to), task.memory);
+    const shared = await this.states.share(cutShare(windows, task.share, task.shares), task.memory);
     return { ...shared, inputTokens: inputTokens + questionTokens, ...timesSince(startedMs, tokenizedMs) };
   }
 
@@ -128,6 +141,38 @@ export class SplitEncoder {
     const tokenizedMs = performance.now();
     const probabilities = await this.states.readShares(task.shares, (state) => this.answerAll(questions, state));
     return { probabilities, ...timesSince(startedMs, tokenizedMs) };
+  }
+
+  /** Some runs of one question about a document that is encoded already. */
+  async answerSlice(task: Omit<AnswerSliceTask, 'kind' | 'modelId'>): Promise<AnswerSliceReply> {
+    const startedMs = performance.now();
+    const question = this.prepare(this.readQuestion(task.question), countTokens(task.shares));
+    const tokenizedMs = performance.now();
+    const chunks = cutShare(question.chunks, task.slice, task.slices);
+    // More slices than runs: nothing is left for some of them.
+    if (chunks.length === 0) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
+    const vectors = await this.states.readShares(task.shares, (state) =>
+      this.besideInstructions(question, state, (joined) => this.graphs.pieceVectors(chunks, joined)),
+    );
+    return { vectors, ...timesSince(startedMs, tokenizedMs) };
+  }
+
+  /** The answer to a question of which all runs are done. */
+  async endAnswer(task: Omit<AnswerEndTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
+    const startedMs = performance.now();
+    const question = this.prepare(this.readQuestion(task.question), task.stateTokens);
+    const tokenizedMs = performance.now();
+    const probabilities = [this.readOut(question, await this.graphs.logitsOf(question, task.vectors))];
+    return { probabilities, ...timesSince(startedMs, tokenizedMs) };
+  }
+
+  /** The slices of one question come one after the other, too. */
+  private readQuestion(question: Question): TokenizedQuestion {
+    if (this.lastQuestion !== undefined && isDeepStrictEqual(this.lastQuestion.question, question))
+      return this.lastQuestion.tokenized;
+    const tokenized = tokenizeQuestion(question, this.tokenizer);
+    this.lastQuestion = { question, tokenized };
+    return tokenized;
   }
 
   /** The parts of one decision come one after the other and bring the same text. */
@@ -191,11 +236,17 @@ export class SplitEncoder {
 
   /** Instruction slices that did not fit the branch follow the state, for this question alone. */
   private async answerQuestion(question: PreparedQuestion, state: KeyValues): Promise<number[]> {
-    if (question.windows.length === 0) return this.toProbabilities(question, state);
+    return await this.besideInstructions(question, state, (joined) => this.toProbabilities(question, joined));
+  }
+
+  private async besideInstructions<T>(
+    question: PreparedQuestion,
+    state: KeyValues,
+    use: (joined: KeyValues) => Promise<T>,
+  ): Promise<T> {
+    if (question.windows.length === 0) return await use(state);
     const windows = this.toWindows(question.windows, INSTRUCTION_SEGMENT);
-    return this.states.read(windows, (instructions) =>
-      this.states.join([state, instructions], (joined) => this.toProbabilities(question, joined)),
-    );
+    return await this.states.read(windows, (instructions) => this.states.join([state, instructions], use));
   }
 
   private async toProbabilities(question: PreparedQuestion, keyValues: KeyValues): Promise<number[]> {
@@ -206,6 +257,16 @@ export class SplitEncoder {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
     return restoreOrder(softmax(logits, temperature), question.order);
   }
+}
+
+/** One of several shares of a list, which are as long as each other, but for one. */
+function cutShare<T>(all: readonly T[], share: number, shares: number): T[] {
+  const [from, to] = [share, share + 1].map((end) => Math.floor((all.length * end) / shares));
+  return all.slice(from, to);
+}
+
+function countTokens(shares: readonly EncodedShare[]): number {
+  return shares.reduce((sum, { windows }) => windows.reduce((total, { tokens }) => total + tokens, sum), 0);
 }
 
 function timesSince(startedMs: number, tokenizedMs: number) {

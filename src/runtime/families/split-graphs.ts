@@ -51,15 +51,27 @@ export class SplitGraphs {
     return this.sessions.encode.runInto(windowFeeds(window), this.keyValueTensors(target));
   }
 
-  /** One run per chunk. @returns logits `[options]`, in the model's order */
+  /** @returns logits `[options]`, in the model's order */
   async questionLogits(question: PreparedQuestion, keyValues: KeyValues): Promise<Float32Array> {
+    return await this.logitsOf(question, await this.pieceVectors(question.chunks, keyValues));
+  }
+
+  /** One run per chunk. @returns `[chunks][pieces × hidden]` */
+  async pieceVectors(chunks: readonly Chunk[], keyValues: KeyValues): Promise<Float32Array[]> {
     const feeds = this.keyValueTensors(keyValues);
+    const vectors: Float32Array[] = [];
+    for (const chunk of chunks) {
+      const outputs = await this.sessions.answer.run({ ...feeds, ...chunkFeeds(chunk) });
+      vectors.push(floatValues(outputs['piece_vectors']));
+    }
+    return vectors;
+  }
+
+  /** @param pieceVectors of all chunks of the question @returns logits `[options]`, in the model's order */
+  async logitsOf(question: PreparedQuestion, pieceVectors: readonly Float32Array[]): Promise<Float32Array> {
     const count = question.order.length;
     const pool = new OptionPool(count);
-    for (const chunk of question.chunks) {
-      const outputs = await this.sessions.answer.run({ ...feeds, ...chunkFeeds(chunk) });
-      pool.add(chunk, floatValues(outputs['piece_vectors']));
-    }
+    for (const [place, chunk] of question.chunks.entries()) pool.add(chunk, pieceVectors[place] ?? new Float32Array());
     const vectors = pool.vectors();
     const outputs = await this.sessions.head.run({
       option_vectors: floatTensor(vectors, [1, count, vectors.length / count]),
