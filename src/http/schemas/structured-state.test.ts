@@ -54,4 +54,18 @@ describe('a structured state', () => {
       expect(withStateAsText(body)).toBe(body);
     },
   );
+
+  it.each([
+    [
+      'one long name',
+      `{"${'n'.repeat(10_000)}":{${Array.from({ length: 1000 }, (_, index) => `"${index}":1`).join()}}}`,
+    ],
+    [
+      'many parts',
+      `[${Array.from({ length: 300 }, () => `{"type":"json","value":{"${'n'.repeat(4000)}":[{},{},{}]}}`).join()}]`,
+    ],
+  ])('is refused where it becomes far more text than it was: %s', (_what, json) => {
+    const body = parseOrderedJson(`{"state":${json}}`);
+    expect(() => withStateAsText(body)).toThrow(/makes more than 2,097,152 characters/);
+  });
 });

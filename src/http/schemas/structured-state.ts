@@ -1,8 +1,12 @@
 // A JSON state as labelled lines, for servers that allow one: `customer name: Jane`. Pure. Off by default, because the
 // protocol's state is a string.
 
+import { AppError } from '../../domain/errors.ts';
 import { isList, isObject, type JsonValue } from '../../domain/json.ts';
 import { findPartText, PART_SEPARATOR } from './state-parts.ts';
+
+/** Of a state that is no string: what no model reads in any case. */
+const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
 
 /** @returns the body with an object or array in `state` replaced by text; any other body as it is */
 export function withStateAsText(body: JsonValue): JsonValue {
@@ -16,20 +20,20 @@ export function withStateAsText(body: JsonValue): JsonValue {
 /** A list of text and JSON parts, each read as if it were the whole state. @returns undefined for anything else */
 function renderParts(state: JsonValue): string | undefined {
   if (!isList(state) || state.length === 0) return undefined;
-  const texts: string[] = [];
+  const lines = new Lines();
   for (const part of state) {
-    const text = findPartText(part) ?? renderJsonPart(part);
-    if (text === undefined) return undefined;
-    texts.push(text);
+    const text = findPartText(part);
+    const json = text === undefined ? findJsonPart(part) : undefined;
+    if (text !== undefined) lines.add(text);
+    else if (json !== undefined) addLines(lines, json, '');
+    else return undefined;
   }
-  return texts.join(PART_SEPARATOR);
+  return lines.text();
 }
 
 /** @returns undefined unless it is `{"type": "json", "value": …}` */
-function renderJsonPart(part: JsonValue): string | undefined {
-  if (!isObject(part) || part.get('type') !== 'json') return undefined;
-  const value = part.get('value');
-  return value === undefined ? undefined : renderState(value);
+function findJsonPart(part: JsonValue): JsonValue | undefined {
+  return isObject(part) && part.get('type') === 'json' ? part.get('value') : undefined;
 }
 
 /**
@@ -37,18 +41,41 @@ function renderJsonPart(part: JsonValue): string | undefined {
  * a list of plain values is one line.
  */
 export function renderState(state: JsonValue): string {
-  return renderLines(state, []).join('\n');
+  const lines = new Lines();
+  addLines(lines, state, '');
+  return lines.text();
 }
 
-function renderLines(value: JsonValue, label: readonly string[]): string[] {
+/** Names stand in every line below them: a few long ones would become far more text than the body had. */
+class Lines {
+  readonly #lines: string[] = [];
+  #length = 0;
+
+  add(line: string): void {
+    this.#length += line.length + 1;
+    if (this.#length > MAX_TEXT_LENGTH) {
+      const most = MAX_TEXT_LENGTH.toLocaleString('en-US');
+      const message = `The field 'state' makes more than ${most} characters of labelled lines.`;
+      throw new AppError('request_too_large', message, { param: 'state' });
+    }
+    this.#lines.push(line);
+  }
+
+  text(): string {
+    return this.#lines.join(PART_SEPARATOR);
+  }
+}
+
+/** @param label ends with a space, unless it is empty */
+function addLines(lines: Lines, value: JsonValue, label: string): void {
   if (isObject(value) && value.size > 0) {
-    return [...value].flatMap(([name, inner]) => renderLines(inner, [...label, name]));
+    for (const [name, inner] of value) addLines(lines, inner, `${label}${name} `);
+  } else if (isList(value) && value.some((inner) => isObject(inner) || isList(inner))) {
+    for (const [index, inner] of value.entries()) addLines(lines, inner, `${label}${index + 1} `);
+  } else {
+    const text = renderPlain(value);
+    lines.add(label === '' ? text : `${label.slice(0, -1)}: ${text}`.trimEnd());
   }
-  if (isList(value) && value.some((inner) => isObject(inner) || isList(inner))) {
-    return value.flatMap((inner, index) => renderLines(inner, [...label, String(index + 1)]));
-  }
-  const text = renderPlain(value);
-  return [label.length === 0 ? text : `${label.join(' ')}: ${text}`.trimEnd()];
 }
 
 function renderPlain(value: JsonValue): string {
