@@ -128,6 +128,12 @@ export function release(account: Account, opened: Opened): Account {
   return { ...endOne(account, opened), window: withdraw(account.window, opened.acceptedAtMs, opened.tokens) };
 }
 
+/** A limit that refuses every further request at this moment, whatever it asks for. */
+export function findFullLimit(account: Account, limits: KeyLimits, nowMs: number): LimitRefusal | undefined {
+  const demand: Demand = { costPicoUsd: 0n, tokens: 1, budget: null, limits };
+  return refuseLimits({ ...account, window: advance(account.window, nowMs) }, demand, nowMs);
+}
+
 export function standingOf(account: Account, { budget, limits }: Terms, nowMs: number): Standing {
   const window = advance(account.window, nowMs);
   const used = account.spentPicoUsd + account.reservedPicoUsd;
@@ -161,6 +167,12 @@ function endOne(account: Account, { acceptedAtMs, costPicoUsd }: Opened): Accoun
 
 type Refusal = Omit<Extract<Decision, { type: 'refused' }>, 'type'>;
 
+export interface LimitRefusal {
+  readonly reason: Exclude<RefusalReason, 'budget'>;
+  /** null: not by waiting. */
+  readonly retryAfterMs: number | null;
+}
+
 function refuseBudget(account: Account, { budget, costPicoUsd }: Demand, nowMs: number): Refusal | undefined {
   if (budget === null) return undefined;
   const { amountPicoUsd, reset } = budget;
@@ -171,17 +183,17 @@ function refuseBudget(account: Account, { budget, costPicoUsd }: Demand, nowMs: 
 }
 
 /** Of several limits the one that takes longest is named. */
-function refuseLimits(account: Account, { limits, tokens }: Demand, nowMs: number): Refusal | undefined {
+function refuseLimits(account: Account, { limits, tokens }: Demand, nowMs: number): LimitRefusal | undefined {
   const refusals = [
     refuseConcurrent(account, limits),
     refuseRate(account.window, 'requests', { limit: limits.requestsPerMinute, amount: 1, nowMs }),
     refuseRate(account.window, 'tokens', { limit: limits.tokensPerMinute, amount: tokens, nowMs }),
   ].filter((refusal) => refusal !== undefined);
-  const waitOf = ({ retryAfterMs }: Refusal): number => retryAfterMs ?? Number.POSITIVE_INFINITY;
+  const waitOf = ({ retryAfterMs }: LimitRefusal): number => retryAfterMs ?? Number.POSITIVE_INFINITY;
   return refusals.toSorted((a, b) => waitOf(b) - waitOf(a))[0];
 }
 
-function refuseConcurrent(account: Account, { concurrentRequests: limit }: KeyLimits): Refusal | undefined {
+function refuseConcurrent(account: Account, { concurrentRequests: limit }: KeyLimits): LimitRefusal | undefined {
   if (limit === null || account.inFlight < limit) return undefined;
   return { reason: 'concurrent', retryAfterMs: limit === 0 ? null : CONCURRENT_RETRY_MS };
 }
@@ -192,7 +204,7 @@ interface WantedRate {
   readonly nowMs: number;
 }
 
-function refuseRate(window: MinuteWindow, unit: 'requests' | 'tokens', wanted: WantedRate): Refusal | undefined {
+function refuseRate(window: MinuteWindow, unit: 'requests' | 'tokens', wanted: WantedRate): LimitRefusal | undefined {
   const { limit, amount, nowMs } = wanted;
   if (limit === null || fits(window, unit, { limit, amount, nowMs })) return undefined;
   return { reason: unit, retryAfterMs: waitMs(window, unit, { limit, amount, nowMs }) };

@@ -39,6 +39,8 @@ export interface ReceivedBody {
 export interface BodyWanted {
   readonly limits: BodyLimits;
   readonly rules: JsonRules;
+  /** What refuses every request of the key; asked before much of a body is read. Default: nothing. */
+  readonly findRefusal?: (() => Promise<AppError | undefined> | undefined) | undefined;
   /** Is fed the decoded bytes. */
   readonly hash?: Hash | undefined;
 }
@@ -94,6 +96,8 @@ class BodyReading {
   readonly #values = new ValueCount();
   #receivedBytes = 0;
   #roomBytes = 0;
+  /** Whether it was looked up if the key has room for any request. */
+  #isKeyKnown = false;
 
   constructor(request: FastifyRequest, place: BodyPlace, wanted: BodyWanted) {
     this.#request = request;
@@ -108,7 +112,7 @@ class BodyReading {
     const sentBytes = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
     if (sentBytes !== undefined && sentBytes > limits.bytes) throw tooManyBytes(limits);
     const isLengthKnown = sentBytes !== undefined && makeDecoder === undefined;
-    await this.#grow(isLengthKnown ? sentBytes : FIRST_ROOM_BYTES);
+    await this.#growForBytes(isLengthKnown ? sentBytes : FIRST_ROOM_BYTES);
     await readBytes(body, makeDecoder, (bytes) => this.#take(bytes));
     if (isLengthKnown && sentBytes !== this.#receivedBytes) throw wrongLength();
     const { containers, values } = this.#values;
@@ -126,7 +130,17 @@ class BodyReading {
     this.#decoded(() => this.#text.add(bytes));
     hash?.update(bytes);
     if (this.#receivedBytes <= this.#roomBytes) return undefined;
-    return this.#grow(Math.min(limits.bytes, this.#receivedBytes * GROWTH) - this.#roomBytes);
+    return this.#growForBytes(Math.min(limits.bytes, this.#receivedBytes * GROWTH) - this.#roomBytes);
+  }
+
+  /** A small body is cheaper to read than a key to look up: it hears of its other faults first. */
+  async #growForBytes(bytes: number): Promise<void> {
+    if (!this.#isKeyKnown && this.#roomBytes + bytes > FIRST_ROOM_BYTES) {
+      this.#isKeyKnown = true;
+      const refusal = await this.#wanted.findRefusal?.();
+      if (refusal !== undefined) throw refusal;
+    }
+    await this.#grow(bytes);
   }
 
   async #grow(bytes: number): Promise<void> {

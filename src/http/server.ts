@@ -10,6 +10,7 @@ import type { Catalog } from '../services/catalog.ts';
 import type { ChatService } from '../services/chat.ts';
 import type { DecideService } from '../services/decide.ts';
 import type { EmbedService } from '../services/embed.ts';
+import { KeyRoom } from '../services/key-room.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';
 import { type BodyLimitsByRoute, bodyLimitsByRoute } from './body-limits.ts';
@@ -121,8 +122,9 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
 
   await describeApi(app, { version: deps.options.version, bodyLimits: bodies.limits });
   await app.register(serviceRoutes, { ...deps, metricsRequireKey: deps.options.metricsRequireKey });
-  const { administration } = deps;
-  await app.register((api) => apiRoutes(api, { ...deps, bodies }, refuseUnknownRoute), { prefix: '/ai/v1' });
+  const { administration, catalog } = deps;
+  const keyRoom = administration && new KeyRoom({ catalog, usage: administration.usage });
+  await app.register((api) => apiRoutes(api, { ...deps, bodies, keyRoom }, refuseUnknownRoute), { prefix: '/ai/v1' });
   if (administration !== undefined) {
     const register = async (api: FastifyInstance): Promise<void> => {
       guardRoutes(api, { authenticator: deps.authenticator, scope: 'admin', refuseUnknownRoute });
@@ -155,6 +157,7 @@ interface Bodies {
 }
 
 interface InferenceDeps extends HttpDeps {
+  readonly keyRoom: KeyRoom | undefined;
   readonly bodies: Bodies;
 }
 

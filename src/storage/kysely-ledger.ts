@@ -1,7 +1,7 @@
 // The ledger in any SQL store that kysely speaks to: operations in groups, one transaction for each group.
 
 import type { Kysely } from 'kysely';
-import { newAccount, periodStartMs, standingOf } from '../domain/account.ts';
+import { findFullLimit, newAccount, periodStartMs, standingOf } from '../domain/account.ts';
 import type { RequestOutcome } from '../domain/ledger.ts';
 import { LedgerBatch } from './ledger-batch.ts';
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
@@ -40,7 +40,8 @@ export class KyselyLedger implements GroupableLedger {
     if (account.periodStartMs !== startMs)
       account = { ...account, periodStartMs: startMs, ...(await readsOf(this.#database).sumsSince(key.id, startMs)) };
     const { spentPicoUsd, reservedPicoUsd } = account;
-    return { standing: standingOf(account, key, nowMs), spentPicoUsd, reservedPicoUsd };
+    const limit = findFullLimit(account, key.limits, nowMs) ?? null;
+    return { standing: standingOf(account, key, nowMs), spentPicoUsd, reservedPicoUsd, limit };
   }
 
   async beat(instanceId: string, nowMs: number): Promise<void> {

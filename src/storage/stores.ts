@@ -1,6 +1,7 @@
 // What the server keeps, as interfaces. One suite of tests runs over every implementation. Every method may fail with a
 // StoreUnavailableError; nothing of a failed call is kept, unless the store did as it was told and its word of it was lost.
 
+import type { LimitRefusal } from '../domain/account.ts';
 import type { ApiKey, Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
 import type { AcceptedRequest, Demand, LedgerRow, RefusalReason, RequestOutcome, Standing } from '../domain/ledger.ts';
 import type { Price } from '../domain/money.ts';
@@ -155,6 +156,8 @@ export interface KeyStanding {
   /** In the period of the budget that `nowMs` lies in; of all time where there is no budget, or one without reset. */
   readonly spentPicoUsd: bigint;
   readonly reservedPicoUsd: bigint;
+  /** What refuses any further request at this moment, whatever it asks for; null: no limit does. */
+  readonly limit: LimitRefusal | null;
 }
 
 /** Rows are written once and never changed, but for those overruled. Calls that wait together are committed together. */

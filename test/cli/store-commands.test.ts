@@ -106,6 +106,7 @@ describe('umpire keys', () => {
         },
         spentPicoUsd: 1n,
         reservedPicoUsd: 1n,
+        limit: null,
       }),
     },
   };

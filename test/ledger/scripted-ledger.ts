@@ -49,7 +49,7 @@ export class ScriptedLedger implements LedgerStore {
   }
 
   async standing(): Promise<KeyStanding> {
-    return { standing: STANDING, spentPicoUsd: 0n, reservedPicoUsd: 0n };
+    return { standing: STANDING, spentPicoUsd: 0n, reservedPicoUsd: 0n, limit: null };
   }
 
   async beat(): Promise<void> {}

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { ChatRequest, ChatService } from '../../services/chat.ts';
 import type { ChatReplyKeeper } from '../../services/chat-reply.ts';
+import type { KeyRoom } from '../../services/key-room.ts';
 import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
@@ -21,6 +22,7 @@ export interface ChatCompletionsDeps {
   readonly metrics: TokenCounter;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
+  readonly keyRoom?: KeyRoom | undefined;
   /** A client that takes in nothing of a stream for that long is disconnected. */
   readonly writeTimeoutMs: number;
 }
@@ -54,9 +56,10 @@ export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompl
     receivedBodies.set(request, received);
     return received.value;
   };
+  const bodies = { intake: deps.intake, limits: deps.bodyLimits, keyRoom: deps.keyRoom };
   parseInferenceBodies(api, {
-    intake: deps.intake,
-    limits: deps.bodyLimits,
+    ...bodies,
+    type: 'llm',
     objects: 'plain',
     listsMembers: true,
     adapt,

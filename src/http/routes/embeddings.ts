@@ -3,6 +3,7 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { EmbedService } from '../../services/embed.ts';
+import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
@@ -23,6 +24,7 @@ export interface EmbeddingsDeps {
   readonly metrics: TokenCounter;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
+  readonly keyRoom?: KeyRoom | undefined;
   /** Whether replies say if their answer was shared. */
   readonly tellsSharing: boolean;
   readonly tokenArrays: TokenArrays;
@@ -42,7 +44,8 @@ const writer = resultWriter(writeEmbeddings);
 
 export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps): Promise<void> {
   const { embeddings, metrics, tellsSharing, tokenArrays } = deps;
-  parseInferenceBodies(api, { intake: deps.intake, limits: deps.bodyLimits, objects: 'plain' });
+  const bodies = { intake: deps.intake, limits: deps.bodyLimits, keyRoom: deps.keyRoom };
+  parseInferenceBodies(api, { ...bodies, type: 'embedding', objects: 'plain' });
   const body = buildEmbeddingRequestSchema(tokenArrays);
   const schema = operation(docs, { body, response: { 200: embeddingReplySchema } });
   api.withTypeProvider<ZodTypeProvider>().post('/embeddings', { schema }, async (request, reply) => {

@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { JsonValue } from '../../domain/json.ts';
 import type { DecideService } from '../../services/decide.ts';
+import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
@@ -20,6 +21,7 @@ export interface SystemoneDeps {
   readonly metrics: TokenCounter;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
+  readonly keyRoom?: KeyRoom | undefined;
   /** Whether replies say if their answer was shared. */
   readonly tellsSharing: boolean;
   /** Whether `state` may be an object or array, which is then read as labelled lines. */
@@ -46,9 +48,9 @@ const writer = resultWriter(writeDecision);
 
 export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
   const { decisions, metrics, tellsSharing, structuredState } = deps;
-  const { intake, bodyLimits: limits } = deps;
   const adapt = ({ value }: ReceivedBody) => (structuredState ? withStateAsText(value as JsonValue) : value);
-  parseInferenceBodies(api, { intake, limits, objects: 'maps', adapt });
+  const bodies = { intake: deps.intake, limits: deps.bodyLimits, keyRoom: deps.keyRoom };
+  parseInferenceBodies(api, { ...bodies, type: 'decision', objects: 'maps', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
     const answered = await decisions.decide(asked, localRequesterOf(request, reply), writer);
