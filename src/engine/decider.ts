@@ -117,6 +117,7 @@ export class Decider {
       encodeMs: this.cost.encodeMs(size),
       answersMs: this.cost.answersMs(size),
       answerRuns: size.questions.map(({ tokens, options }) => Math.ceil((tokens + options) / runTokens)),
+      instructionsMs: this.cost.instructionsMs(size),
       rejoinMs: this.directory.canKeep(size.stateTokens * this.bytesPerToken) ? 0 : this.cost.joinMs(size),
     };
     const plan = planDecision(inputs);

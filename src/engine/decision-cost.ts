@@ -25,7 +25,7 @@ export interface DecisionSize {
   readonly stateLetters: number;
   /** Specials included. */
   readonly stateTokens: number;
-  readonly questions: readonly (QuestionSize & { readonly letters: number })[];
+  readonly questions: readonly (QuestionSize & { readonly letters: number; readonly instructionTokens?: number })[];
 }
 
 /** What a decision in parts came to. */
@@ -67,7 +67,8 @@ export class DecisionCost {
       questions: questions.map((question) => {
         const letters = textsOf(question).reduce((sum, text) => sum + countLetters(text), 0);
         const tokens = count('', [question]) ?? this.questionRatio.estimate(letters);
-        return { letters, tokens, options: countOptions(question) };
+        const instructionTokens = letters > 0 ? (tokens * countLetters(question.instructions)) / letters : 0;
+        return { letters, tokens, instructionTokens, options: countOptions(question) };
       }),
     };
   }
@@ -93,6 +94,14 @@ export class DecisionCost {
   /** `[questions]` */
   answersMs({ stateTokens, questions }: DecisionSize): number[] {
     return questions.map((question) => this.costs.estimateMs(answerWork(question, stateTokens)));
+  }
+
+  /** `[questions]`: encoding of instructions before their last window */
+  instructionsMs({ questions }: DecisionSize): number[] {
+    return questions.map(({ instructionTokens = 0 }) => {
+      const windows = Math.floor(instructionTokens / this.windowTokens);
+      return windows === 0 ? 0 : this.costs.estimateMs(encodeWork(windows * this.windowTokens, this.windowTokens));
+    });
   }
 
   observeWhole(size: DecisionSize, { reply, wallMs }: PartResult<DecideReply>): void {

@@ -11,6 +11,7 @@ const large: PlanInputs = {
   encodeMs: 120,
   answersMs: [12, 12, 12, 12],
   answerRuns: [],
+  instructionsMs: [],
   rejoinMs: 0,
 };
 
@@ -58,6 +59,8 @@ describe('plan of a decision', () => {
       groups: [[0], [2]],
     });
     expect(planDecision({ ...wide, rejoinMs: 30 })?.sliced[0]).toEqual({ place: 1, slices: 10 });
+    // Each slice would encode long instructions anew.
+    expect(planDecision({ ...wide, instructionsMs: [0, 60, 0, 200] })?.sliced).toEqual([{ place: 1, slices: 5 }]);
     const alone = { ...large, stateTokens: 200, encodeMs: 22, answersMs: [900], answerRuns: [40], idleWorkers: 0 };
     expect(planDecision(alone)).toMatchObject({ shares: 1, groups: [], sliced: [{ place: 0, slices: 20 }] });
     expect(planDecision({ ...alone, answerRuns: [1] })).toBeUndefined();

@@ -17,6 +17,8 @@ export interface PlanInputs {
   readonly answersMs: readonly number[];
   /** `[questions]`: runs that answering each takes, estimated. Default: one */
   readonly answerRuns: readonly number[];
+  /** `[questions]`: what each slice pays to encode instructions that are longer than a window. Default: nothing */
+  readonly instructionsMs: readonly number[];
   /** What each answering part pays to put the document together; 0 where workers keep it from part to part. */
   readonly rejoinMs: number;
 }
@@ -73,9 +75,9 @@ export function planDecision(inputs: PlanInputs): DecisionPlan | undefined {
 }
 
 /** A question of many options is as long as many questions: it would hold a worker for as long. */
-function sliceQuestions({ answersMs, answerRuns, rejoinMs }: PlanInputs): SlicedQuestion[] {
-  const partMs = Math.max(SLICE_MS, 3 * rejoinMs);
+function sliceQuestions({ answersMs, answerRuns, instructionsMs, rejoinMs }: PlanInputs): SlicedQuestion[] {
   return answersMs.flatMap((answerMs, place) => {
+    const partMs = Math.max(SLICE_MS, 3 * (rejoinMs + (instructionsMs[place] ?? 0)));
     const slices = Math.min(answerRuns[place] ?? 1, Math.ceil(answerMs / partMs));
     return answerMs > WHOLE_MS && slices > 1 ? [{ place, slices }] : [];
   });
