@@ -5,6 +5,7 @@ import { METHODS } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { RandomSource } from '../models/random-source.ts';
 import {
+  adminRequest,
   authorization,
   type HttpRequest,
   INFERENCE_BODIES,
@@ -26,6 +27,8 @@ export interface FuzzCase {
   readonly pieces: number;
   /** Whether the client says that nothing more comes. */
   readonly isHalfClosed: boolean;
+  /** Whether it takes in nothing of what comes. */
+  readonly isDeaf: boolean;
   /** The client leaves after that long; undefined: it waits for the end. */
   readonly leavesAfterMs: number | undefined;
 }
@@ -42,6 +45,7 @@ export function makeCase(seed: number, number: number, kinds: readonly CaseKind[
     bytes: MAKERS[kind](random, keys),
     pieces: random.chance(0.1) ? random.whole(2, 6) : 1,
     isHalfClosed: random.chance(0.3),
+    isDeaf: random.chance(0.02),
     leavesAfterMs: random.chance(0.1) ? random.whole(0, 300) : undefined,
   };
 }
@@ -59,7 +63,7 @@ function noise(random: RandomSource, maxLength: number): Buffer {
 /** Noise, or good requests one after another with some bytes of them changed. */
 function rawBytes(random: RandomSource, keys: Keys): Buffer {
   if (random.chance(0.15)) return noise(random, 4096);
-  const requests = Array.from({ length: random.chance(0.3) ? random.whole(2, 5) : 1 }, () =>
+  const requests = Array.from({ length: random.chance(0.3) ? random.scaled(2, 40) : 1 }, () =>
     toBytes(validRequest(random, keys)),
   );
   let bytes: Buffer = Buffer.concat(requests);
@@ -196,8 +200,32 @@ const ODD_VALUES: readonly unknown[] = [
   ...[null, true, 0, -1, 1e308, 0.1, 2 ** 53, '', 'x', [], {}, [null], [[]], { a: 1 }, 'NaN', '\u0000', '1e999'],
 ];
 
+/** What `PATCH`, `POST` and reports of the admin routes are sent, and what stands in queries. */
+const ODD_QUERIES = [
+  ...[
+    '?',
+    '?limit=0',
+    '?limit=1e3',
+    '?cursor=%00',
+    '?cursor=9',
+    '?from=0000-01-01',
+    '?to=9999-12-31T23:59:60Z',
+    '?from=x',
+  ],
+  ...[
+    '?group_by=key,day',
+    '?group_by=day,hour',
+    '?format=csv',
+    '?model=%ff',
+    '?key=%27--',
+    '?endpoint=%0d%0a',
+    '?a=b&a=c',
+  ],
+];
+
 /** A good body with members changed, taken away, added, nested or multiplied; packed, cut, or with a lie about it. */
 function brokenBody(random: RandomSource, keys: Keys): Buffer {
+  if (random.chance(0.15)) return toBytes(brokenAdminRequest(random, keys));
   const path = random.pick(INFERENCE_PATHS);
   const value = INFERENCE_BODIES[path](random) as Json;
   for (let changes = random.whole(0, 3); changes > 0; changes--) change(random, value);
@@ -212,6 +240,14 @@ function brokenBody(random: RandomSource, keys: Keys): Buffer {
     body: packing.body,
   };
   return toBytes(request);
+}
+
+function brokenAdminRequest(random: RandomSource, keys: Keys): HttpRequest {
+  const request = adminRequest(random, keys);
+  if (request.body === undefined) return { ...request, path: request.path.replace(/\?.*|$/, random.pick(ODD_QUERIES)) };
+  const value = JSON.parse(request.body.toString()) as Json;
+  for (let changes = random.whole(1, 3); changes > 0; changes--) change(random, value);
+  return { ...request, body: Buffer.from(JSON.stringify(value)) };
 }
 
 type Json = Record<string, unknown>;
@@ -235,7 +271,7 @@ const OPEN = { enumerable: true, configurable: true, writable: true } as const;
 
 /** Small to send and much to build: what stalls a parser that is not bounded. */
 function enormous(random: RandomSource): string {
-  const count = random.scaled(10, 400_000);
+  const count = random.scaled(10, 2_600_000);
   const model = '{"model":"tiny-decision","state":';
   return random.pick([
     () => '['.repeat(count),

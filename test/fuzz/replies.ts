@@ -1,5 +1,6 @@
 // Reads whatever came back on a connection as HTTP replies, and says what is wrong with them.
 
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
 import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
 import { errorBodySchema } from '../../src/http/schemas/error-body.ts';
@@ -89,11 +90,29 @@ function takeChunks(rest: string): { body: string | undefined; length: number } 
   }
 }
 
+const UNPACKERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: (bytes) => gunzipSync(bytes),
+  deflate: (bytes) => inflateSync(bytes),
+  br: (bytes) => brotliDecompressSync(bytes),
+  zstd: (bytes) => zstdDecompressSync(bytes),
+};
+
+/** @returns as it came where it says to be packed and is not */
+function unpack({ headers, body }: RawReply): string | undefined {
+  const unpacker = UNPACKERS[headers.get('content-encoding') ?? ''];
+  if (unpacker === undefined || body === undefined || body === '') return body;
+  try {
+    return unpacker(Buffer.from(body, 'latin1')).toString();
+  } catch {
+    return body;
+  }
+}
+
 function judgeReply(reply: RawReply): { failure: ErrorCode | undefined; faults: string[] } {
-  const { status, headers, body } = reply;
+  const { status, headers } = reply;
+  const body = unpack(reply);
   const faults = headers.has('x-request-id') ? [] : [`a reply ${status} has no request id`];
   if (status < 400 || body === undefined || body === '') return { failure: undefined, faults };
-  if (headers.has('content-encoding')) return { failure: undefined, faults };
   // `/readyz` says why in a body of its own.
   if (status === 503 && body.startsWith('{"status":')) return { failure: undefined, faults };
   const error = findError(body);

@@ -44,8 +44,9 @@ function tell(store: StoreName, report: FuzzReport): void {
   say(`== ${store}: ${report.cases} cases, ${paid.answered} paid answers, ${paid.cut} cut, ${paid.rows} rows`);
   say(`statuses: ${list(report.statuses)}`);
   say(`failures: ${list(report.failures) || 'none'}`);
+  const { work, blocked, waiting } = report.longestMs;
   say(
-    `longest stall: ${report.longestOwnMs.toFixed(0)} ms its own; ${report.longestWaitMs.toFixed(0)} ms for want of a core`,
+    `longest stalls: ${[work, blocked, waiting].map((ms) => ms.toFixed(0)).join(', ')} ms (work, blocked, for want of a core)`,
   );
   if (peakBytes !== undefined) say(`peak of memory: ${Math.round(peakBytes / 2 ** 20)} MiB`);
   for (const fault of faults) say(`FAULT ${fault}`);

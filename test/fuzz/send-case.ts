@@ -11,6 +11,7 @@ const QUIET_MS = 120;
 /** Of a request that is not complete the server says so in its own time; few cases wait for that. */
 const PATIENT_ONE_IN = 8;
 const IMPATIENT_MS = 400;
+const DEAF_MS = 6000;
 
 export interface SentCase {
   /** Everything that came back, a byte in each character. */
@@ -40,19 +41,25 @@ class Exchange {
     const waitsForEnd = one.isHalfClosed || one.number % PATIENT_ONE_IN === 0;
     // A connection that the server resets has ended too.
     socket.on('error', () => undefined);
-    socket.on('data', (bytes) => {
-      this.#chunks.push(bytes);
-      clearTimeout(this.#quiet);
-      if (!waitsForEnd) this.#quiet = setTimeout(() => socket.destroy(), QUIET_MS);
-    });
+    if (!one.isDeaf) this.#listen(waitsForEnd);
     socket.once('close', () => {
       for (const timer of this.#timers) clearTimeout(timer);
       clearTimeout(this.#quiet);
       resolve({ text: Buffer.concat(this.#chunks).toString('latin1'), isHung: this.#isHung });
     });
     this.#destroyAfter(HUNG_AFTER_MS, true);
-    if (one.leavesAfterMs !== undefined) this.#destroyAfter(one.leavesAfterMs, false);
+    // Nothing tells a client that does not read that the other side has ended.
+    if (one.isDeaf) this.#destroyAfter(DEAF_MS, false);
+    else if (one.leavesAfterMs !== undefined) this.#destroyAfter(one.leavesAfterMs, false);
     else if (!waitsForEnd) this.#quiet = setTimeout(() => socket.destroy(), IMPATIENT_MS + one.pieces * PAUSE_MS);
+  }
+
+  #listen(waitsForEnd: boolean): void {
+    this.#socket.on('data', (bytes) => {
+      this.#chunks.push(bytes);
+      clearTimeout(this.#quiet);
+      if (!waitsForEnd) this.#quiet = setTimeout(() => this.#socket.destroy(), QUIET_MS);
+    });
   }
 
   #destroyAfter(ms: number, isHung: boolean): void {

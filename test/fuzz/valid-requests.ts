@@ -71,9 +71,9 @@ export const INFERENCE_BODIES = {
 export type InferencePath = keyof typeof INFERENCE_BODIES;
 export const INFERENCE_PATHS = Object.keys(INFERENCE_BODIES) as InferencePath[];
 
-/** Of the admin routes, with the body of each. */
-function adminRequest(random: RandomSource, { victimId }: Keys): [method: string, path: string, body?: object] {
-  return random.pick<[string, string, object?]>([
+/** Of the admin routes. */
+export function adminRequest(random: RandomSource, { admin, victimId }: Keys): HttpRequest {
+  const [method, path, body] = random.pick<[string, string, object?]>([
     ['GET', '/admin/v1/keys?limit=3'],
     ['GET', `/admin/v1/keys/${victimId}`],
     ['GET', '/admin/v1/usage?group_by=model,day'],
@@ -89,6 +89,7 @@ function adminRequest(random: RandomSource, { victimId }: Keys): [method: string
     ['POST', `/admin/v1/keys/${victimId}/rotate`, { overlap_seconds: 10 }],
     ['POST', '/admin/v1/prices', { model: 'not-served', input_usd: '0.1', output_usd: '0' }],
   ]);
+  return withBody({ method, path, headers: [authorization(admin)] }, body);
 }
 
 const PLAIN_PATHS = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/ai/v1/models', '/ai/v1/usage'];
@@ -97,10 +98,7 @@ const PLAIN_PATHS = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/ai/v1
 export function validRequest(random: RandomSource, keys: Keys): HttpRequest {
   const share = random.next();
   if (share < 0.6) return inferenceRequest(random, keys);
-  if (share < 0.8) {
-    const [method, path, body] = adminRequest(random, keys);
-    return withBody({ method, path, headers: [authorization(keys.admin)] }, body);
-  }
+  if (share < 0.8) return adminRequest(random, keys);
   return { method: 'GET', path: random.pick(PLAIN_PATHS), headers: [authorization(keys.inference)], body: undefined };
 }
 
@@ -109,7 +107,10 @@ function inferenceRequest(random: RandomSource, keys: Keys): HttpRequest {
   const secret = random.chance(0.1) ? keys.poor : keys.inference;
   const retry = random.chance(0.1) ? ([['idempotency-key', `k${random.whole(0, 20)}`]] as const) : [];
   const deadline = random.chance(0.1) ? ([['x-umpire-deadline-ms', String(random.scaled(1, 5000))]] as const) : [];
-  const head = { method: 'POST', path, headers: [authorization(secret), ...retry, ...deadline] };
+  const packed = random.chance(0.2)
+    ? ([['accept-encoding', random.pick(['gzip', 'br', 'zstd', 'deflate'])]] as const)
+    : [];
+  const head = { method: 'POST', path, headers: [authorization(secret), ...retry, ...deadline, ...packed] };
   return withBody(head, INFERENCE_BODIES[path](random));
 }
 
