@@ -87,9 +87,13 @@ export async function describeApi(app: FastifyInstance, { version, bodyLimits }:
       return finished;
     },
   });
-  let json: string | undefined;
+  let json = '';
+  // Tens of milliseconds in which nobody else is served: not in the first request of whoever comes.
+  app.addHook('onReady', (done) => {
+    json = JSON.stringify(app.swagger());
+    done();
+  });
   app.get('/openapi.json', { schema: documentSchema }, async (_request, reply) => {
-    json ??= JSON.stringify(app.swagger());
     return reply.type('application/json; charset=utf-8').send(json);
   });
 }
