@@ -3,18 +3,20 @@
 
 import { lookup } from 'node:dns/promises';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
 import { findModelFolders, listCheckedUpstreams } from './app.ts';
 import type { Finding } from './cli/program.ts';
 import { addressOf, addressToCall } from './cli/startup-notices.ts';
 import { ConfigError, type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
+import type { ModelCard } from './domain/model-card.ts';
 import { findListenFault, isReachableFromOutside } from './http/listen-address.ts';
 import { readModelFolder } from './runtime/model-folder.ts';
 import { isAddon, loadAddon } from './runtime/native.ts';
+import { Catalog } from './services/catalog.ts';
 import { findOpenDoors } from './storage/data-folder.ts';
 import { newestSchemaVersion } from './storage/migrations.ts';
-import { nameOf, type StoreLocation } from './storage/store-connection.ts';
+import { isInUse, nameOf, type StoreLocation, sqliteFile } from './storage/store-connection.ts';
+import { findStoreVersion } from './storage/store-tools.ts';
 import { checkUpstream } from './upstream/check-upstream.ts';
 
 const BYTES_PER_MIB = 2 ** 20;
@@ -38,9 +40,9 @@ export async function* diagnose({ flags, locateStore }: DoctorParts): AsyncGener
   const { config } = loaded;
   const changed = [...loaded.origins.values()].filter((origin) => origin !== 'default').length;
   yield ok('configuration', `valid; ${changed} ${changed === 1 ? 'setting is' : 'settings are'} not the default`);
-  yield* checkAddress(config);
+  const runs = yield* checkAddress(config);
   yield* checkDataFolder(config);
-  yield await checkStore(locateStore(config));
+  yield* checkStore(locateStore(config), runs);
   yield await checkTokenizer(config);
   yield* checkModels(config);
   yield* checkUpstreams(loaded);
@@ -55,11 +57,12 @@ function readConfig(flags: DoctorParts['flags']): LoadedConfig | readonly string
   }
 }
 
-async function* checkAddress({ host, port }: Config): AsyncGenerator<Finding> {
+/** @returns whether a server runs there */
+async function* checkAddress({ host, port }: Config): AsyncGenerator<Finding, boolean> {
   const listenFault = port === 0 ? undefined : await findListenFault({ host, port });
+  const runs = listenFault !== undefined && (await isUmpire(addressToCall(host, port)));
   if (listenFault === undefined) yield ok('address', `${addressOf(host, port)} is free`);
-  else if (await isUmpire(addressToCall(host, port)))
-    yield note('address', `an umpire listens on ${addressOf(host, port)} already`);
+  else if (runs) yield note('address', `an umpire listens on ${addressOf(host, port)} already`);
   else yield fault('address', listenFault);
   const addresses = await lookup(host, { all: true }).catch(() => []);
   if (addresses.some(({ address }) => isReachableFromOutside(address)))
@@ -67,6 +70,7 @@ async function* checkAddress({ host, port }: Config): AsyncGenerator<Finding> {
       'address',
       'other machines can reach it: put a proxy with TLS in front, or listen on 127.0.0.1 (--host)',
     );
+  return runs;
 }
 
 /** Whatever else listens there has no `/readyz` of ours. */
@@ -101,18 +105,21 @@ function* checkDataFolder({ dataDir }: Config): Generator<Finding> {
     : ok('disk', told);
 }
 
-async function checkStore(store: StoreLocation): Promise<Finding> {
-  if (store.type === 'sqlite' && !existsSync(join(store.dataDir, 'umpire.sqlite')))
-    return ok('store', 'SQLite; the first start makes it');
+async function* checkStore(store: StoreLocation, runs: boolean): AsyncGenerator<Finding> {
+  if (store.type === 'sqlite' && !existsSync(sqliteFile(store.dataDir))) {
+    yield ok('store', 'SQLite; the first start makes it');
+    return;
+  }
   try {
-    const { findStoreVersion } = await import('./storage/store-tools.ts');
     const version = await findStoreVersion(store);
     const told = `${nameOf(store)}, schema ${version ?? 'none yet'} of ${newestSchemaVersion}`;
-    return version === newestSchemaVersion
+    yield version === newestSchemaVersion
       ? ok('store', told)
       : note('store', `${told}; the next start brings it up to date`);
+    if (!runs && isInUse(store))
+      yield fault('store', 'another server uses this data folder: stop it, or set another dataDir');
   } catch (error) {
-    return fault('store', messageOf(error));
+    yield fault('store', messageOf(error));
   }
 }
 
@@ -130,17 +137,33 @@ async function* checkModels(config: Config): AsyncGenerator<Finding> {
     yield fault('models', messageOf(error));
     return;
   }
+  const cards: ModelCard[] = [];
   for (const folder of folders) {
     try {
       const { manifest, digest } = await readModelFolder(folder);
-      yield ok(
-        `model ${manifest.id}`,
-        `${manifest.type}, ${digest.slice(0, 'sha256:'.length + 12)}, all checksums right`,
-      );
+      cards.push(nameCard(manifest.id, manifest.type));
+      const shown = digest.slice(0, 'sha256:'.length + 12);
+      yield ok(`model ${manifest.id}`, `${manifest.type}, ${shown}, all checksums right`);
     } catch (error) {
       yield fault('models', messageOf(error));
     }
   }
+  yield* checkNames(cards, config);
+}
+
+/** Two models of one id, an alias of no model: as a start would find it. */
+function* checkNames(local: readonly ModelCard[], { upstreams, aliases }: Config): Generator<Finding> {
+  const offered = upstreams.flatMap(({ models }) => models.map(({ id }) => nameCard(id, 'llm')));
+  try {
+    new Catalog([{ models: [...local, ...offered] }], undefined, aliases);
+  } catch (error) {
+    yield fault('models', messageOf(error));
+  }
+}
+
+function nameCard(id: string, type: ModelCard['type']): ModelCard {
+  const price = { inputMicroUsd: 0, cachedInputMicroUsd: 0, outputMicroUsd: 0 };
+  return { id, type, description: '', ownedBy: '', releaseDate: '', price };
 }
 
 async function* checkUpstreams(loaded: LoadedConfig): AsyncGenerator<Finding> {

@@ -5,7 +5,7 @@ import type { Finding } from './program.ts';
 import { JSON_OPTION, renderJson } from './table.ts';
 
 const STATE_WIDTH = 'warning'.length + 2;
-const SUBJECT_WIDTH = 16;
+const SUBJECT_WIDTH = 24;
 
 export const doctorCommand: Command = {
   name: 'doctor',

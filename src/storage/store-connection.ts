@@ -72,6 +72,20 @@ export function refuseMissing(store: StoreLocation): void {
     throw new StorageError(`There is no store: ${sqliteFile(store.dataDir)} does not exist.`);
 }
 
+/** Whether a server uses the store now; PostgreSQL takes any number of them. Makes no file. */
+export function isInUse(store: StoreLocation): boolean {
+  if (store.type === 'postgres') return false;
+  const file = join(store.dataDir, LOCK_FILE_NAME);
+  if (!existsSync(file)) return false;
+  try {
+    holdFolderLock(file).close();
+    return false;
+  } catch (error) {
+    if (error instanceof FolderInUse) return true;
+    throw error;
+  }
+}
+
 async function takeFolderLock(dataDir: string) {
   const file = join(dataDir, LOCK_FILE_NAME);
   try {

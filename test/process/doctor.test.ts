@@ -62,10 +62,12 @@ describe('doctor', () => {
     writeFileSync(join(data, 'umpire.sqlite'), 'this is no database, whatever its name may say'.repeat(100));
     chmodSync(data, 0o777);
     const upstream = { name: 'gone', baseUrl: `http://127.0.0.1:${await freePort()}/v1`, models: [{ id: 'm' }] };
+    const aliases = { newest: 'nowhere' };
     const { code, out } = await doctor({
       UMPIRE_PORT: String(port),
       UMPIRE_MODELS: broken,
       UMPIRE_UPSTREAMS: JSON.stringify([upstream]),
+      UMPIRE_ALIASES: JSON.stringify(aliases),
     });
     expect(code).toBe(1);
     expect(out).toMatch(/^fault +address +Cannot listen on .*another program uses it/m);
@@ -73,7 +75,8 @@ describe('doctor', () => {
     expect(out).toMatch(/^fault +store +.*umpire\.sqlite cannot be used: /m);
     expect(out).toMatch(/^fault +models +model folder .*broken/m);
     expect(out).toMatch(/^fault +upstream gone +cannot be reached: ECONNREFUSED$/m);
-    expect(out).toMatch(/^4 faults, \d warnings?: a server would not work as configured\.$/m);
+    expect(out).toMatch(/^fault +models +.*nowhere/m);
+    expect(out).toMatch(/^5 faults, \d warnings?: a server would not work as configured\.$/m);
   });
 
   it('tells the faults of a configuration that cannot be read', async () => {
@@ -99,6 +102,10 @@ describe('doctor', () => {
         { state: 'ok', subject: 'store', text: expect.stringMatching(/umpire\.sqlite, schema (\d+) of \1$/) },
       ]);
       expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+      // A second server on this folder would be refused, whatever its port.
+      const second = await doctor({ UMPIRE_PORT: String(await freePort()), UMPIRE_DATA_DIR: server.dataDir });
+      expect(second.code).toBe(1);
+      expect(second.out).toMatch(/^fault +store +another server uses this data folder/m);
     } finally {
       await server.dispose();
     }

@@ -1,0 +1,60 @@
+// What is told of calls to an upstream: every call once, every failure once with its code, wherever it comes; and nothing
+// of what is no failure of the upstream.
+
+import { describe, expect, it } from 'vitest';
+import { answerHello, answerNothing, cutAfter, HELLO_CHUNKS, refuse, stallAfter } from './upstream-answers.ts';
+import type { AnswerScript } from './upstream-double.ts';
+import { ask, askStream, collect, failureOf, STAYS, startUpstream, timeouts } from './upstream-fixture.ts';
+
+const WHERE = { name: 'double', modelId: 'llama' };
+
+async function watched(answer: AnswerScript, overrides = {}) {
+  const told: string[] = [];
+  const watcher = { called: () => told.push('called'), failed: (code: string) => told.push(code) };
+  return { told, ...(await startUpstream(answer, { watcher, ...overrides })) };
+}
+
+describe('an upstream', () => {
+  it('that answers was called', async () => {
+    const { told, upstream } = await watched(answerHello);
+    await upstream.complete(ask(), STAYS);
+    await collect(await upstream.stream(askStream(), STAYS));
+    expect(told).toEqual(['called', 'called']);
+  });
+
+  it.each([
+    ['refuses', refuse(500, {}), 'upstream_error'],
+    ['has no room', refuse(429, {}), 'overloaded'],
+    ['runs out of time', refuse(504, {}), 'upstream_timeout'],
+  ])('that %s failed, with a stream and without', async (_name, answer, code) => {
+    const { told, upstream } = await watched(answer);
+    expect(await failureOf(upstream.complete(ask(), STAYS))).toMatchObject({ code, upstream: WHERE });
+    expect(await failureOf(upstream.stream(askStream(), STAYS))).toMatchObject({ code, upstream: WHERE });
+    expect(told).toEqual(['called', code, 'called', code]);
+  });
+
+  it.each([
+    ['breaks off', cutAfter(HELLO_CHUNKS.slice(0, 2)), 'upstream_error'],
+    ['falls silent', stallAfter(HELLO_CHUNKS.slice(0, 2)), 'upstream_timeout'],
+  ])('that %s in mid-stream failed once', async (_name, answer, code) => {
+    const { told, upstream } = await watched(answer, timeouts({ idleMs: 100 }));
+    const stream = await upstream.stream(askStream(), STAYS);
+    expect(await failureOf(collect(stream))).toMatchObject({ code, upstream: WHERE });
+    expect(told).toEqual(['called', code]);
+  });
+
+  it('did not fail where the caller did, or left', async () => {
+    const { told, double, upstream } = await watched(refuse(400, { message: 'No.' }));
+    expect(await failureOf(upstream.complete(ask(), STAYS))).toMatchObject({
+      code: 'invalid_request',
+      upstream: undefined,
+    });
+    double.answer = answerNothing;
+    const client = new AbortController();
+    const call = upstream.complete(ask(), client.signal);
+    await double.until(() => double.requests.length === 2);
+    client.abort(new Error('left'));
+    await expect(call).rejects.toThrow('left');
+    expect(told).toEqual(['called', 'called']);
+  });
+});
