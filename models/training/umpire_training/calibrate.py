@@ -22,7 +22,7 @@ from .evaluate import Answer, answer_all, figures, load_answers, mean, save_answ
 from .model import load
 from .prompts import Text
 from .reference import bucket
-from .tasks import data_folder, heldout_tasks, plain_examples, training_tasks
+from .tasks import data_folder, heldout_tasks, measured_tasks, plain_examples
 
 BUCKETS = {"choice": ["2", "3-5", "6-10", "11+"], "noul": ["2"], "score": ["2", "3-5", "6-10"]}
 LOWEST, HIGHEST = 0.5, 5.0
@@ -95,6 +95,7 @@ def cross_fitted(answers: list[Answer], heldout: set[str]) -> dict[str, dict]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data")
+    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="more folders of training tasks")
     parser.add_argument("--model", default="runs/final.pt")
     parser.add_argument("--rows", type=int, default=60, help="held-out rows of every training task")
     parser.add_argument("--heldout-rows", type=int, default=250, help="rows of every held-out task")
@@ -108,8 +109,7 @@ def main() -> None:
     if args.logits:
         answers = load_answers(args.logits)
     else:
-        # train.py skips the first rows of every training task: those are the held-out rows
-        examples = [e for task in training_tasks(folder, args.rows) + unseen for e in plain_examples(task)]
+        examples = [e for task in measured_tasks(folder, args.extra, args.rows, args.heldout_rows) for e in plain_examples(task)]
         answers = answer_all(load(args.model), Text(base_folder() / "tokenizer.json"), examples)
     if args.save:
         save_answers(answers, args.save)

@@ -14,7 +14,7 @@ from .evaluate import Answer, option_names, save_answers
 from .onnx_model import OnnxKev
 from .prompts import Limits, Text, prepare
 from .reference import encode_windows, question_logits
-from .tasks import Example, data_folder, heldout_tasks, plain_examples, training_tasks
+from .tasks import Example, data_folder, measured_tasks, plain_examples
 
 
 @torch.inference_mode()
@@ -38,13 +38,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--precision", default="int8")
     parser.add_argument("--data")
+    parser.add_argument("--extra", type=Path, nargs="*", default=[], help="more folders of training tasks")
     parser.add_argument("--rows", type=int, default=60, help="of every training task (the first, which training skips)")
     parser.add_argument("--heldout-rows", type=int, default=250, help="of every held-out task")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    data = data_folder(options.data)
-    tasks = training_tasks(data, options.rows) + heldout_tasks(data, options.heldout_rows)
+    tasks = measured_tasks(data_folder(options.data), options.extra, options.rows, options.heldout_rows)
     text = Text(options.folder / "tokenizer.json")
     model = OnnxKev.open(options.folder, options.precision, options.threads)
     answers = onnx_answers(model, text, [example for task in tasks for example in plain_examples(task)])

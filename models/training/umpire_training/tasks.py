@@ -80,6 +80,11 @@ def training_tasks(folder: Path, limit: int | None = 20_000, skip: int = 0, only
     return [read_task(folder, entry, limit, skip, left_out) for entry in chosen]
 
 
+def measured_tasks(folder: Path, extra: list[Path], rows: int, heldout_rows: int) -> list[Task]:
+    """Rows that training never reads: the first of every training task of all folders, and of the held-out tasks."""
+    return [*(task for each in (folder, *extra) for task in training_tasks(each, rows)), *heldout_tasks(folder, heldout_rows)]
+
+
 def heldout_tasks(folder: Path, limit: int | None = None) -> list[Task]:
     return [read_task(folder, entry, limit) for entry in entries(folder, "heldout")]
 
