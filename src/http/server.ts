@@ -14,6 +14,7 @@ import { KeyRoom } from '../services/key-room.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';
 import { type BodyLimitsByRoute, bodyLimitsByRoute } from './body-limits.ts';
+import { compressReplies } from './compress-replies.ts';
 import { answerClientError, manageConnections } from './connections.ts';
 import { allowCrossOrigin } from './cors.ts';
 import { replyWithError } from './error-reply.ts';
@@ -112,6 +113,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   checkRequestHeads(app);
   const bodies = bodiesOf(deps.options);
   bodies.intake.attach(app);
+  await compressReplies(app);
   allowCrossOrigin(app, deps.options.corsOrigins);
   // After every `onRequest`, so that the caller is known where the routes around ask for a key; before a body is read,
   // and before the framework has its say about methods that it knows and no route takes.

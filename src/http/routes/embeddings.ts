@@ -6,6 +6,7 @@ import type { EmbedService } from '../../services/embed.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
+import { EMBEDDINGS_COMPRESSION } from '../compress-replies.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
 import type { TokenCounter } from '../observe.ts';
 import { type OperationDocs, operation } from '../operation.ts';
@@ -48,9 +49,11 @@ export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps
   parseInferenceBodies(api, { ...bodies, type: 'embedding', objects: 'plain' });
   const body = buildEmbeddingRequestSchema(tokenArrays);
   const schema = operation(docs, { body, response: { 200: embeddingReplySchema } });
-  api.withTypeProvider<ZodTypeProvider>().post('/embeddings', { schema }, async (request, reply) => {
-    const asked = toEmbeddingRequest(request.body);
-    const answered = await embeddings.embed(asked, localRequesterOf(request, reply), writer);
-    return sendResult(reply, answered, { metrics, tellsSharing });
-  });
+  api
+    .withTypeProvider<ZodTypeProvider>()
+    .post('/embeddings', { schema, compress: EMBEDDINGS_COMPRESSION }, async (request, reply) => {
+      const asked = toEmbeddingRequest(request.body);
+      const answered = await embeddings.embed(asked, localRequesterOf(request, reply), writer);
+      return sendResult(reply, answered, { metrics, tellsSharing });
+    });
 }
