@@ -26,6 +26,8 @@ export interface AttackRun {
   /** Statuses of those that were not 200. */
   readonly failures: readonly number[];
   readonly healthMs: readonly number[];
+  /** The same before the attack: what the machine adds by itself. */
+  readonly usualHealthMs: readonly number[];
   readonly stalls: readonly StallSample[];
   readonly exit: Exit;
 }
@@ -46,7 +48,8 @@ export async function runAttack({ budgets, ...plan }: AttackPlan): Promise<Attac
       budgets.map((budgetPicoUsd) => issueKey(address, budgetPicoUsd === null ? {} : { budgetPicoUsd })),
     );
     const victim = new BenchClient(address, (await issueKey(address)).secret, 1);
-    const usual = await decideUntil(victim, wait(BASELINE_MS));
+    const quiet = wait(BASELINE_MS);
+    const [usual, usualHealthMs] = await Promise.all([decideUntil(victim, quiet), askHealthUntil(address, quiet)]);
     const attacking = orderAttack(attacker, { ...plan, address, secrets: keys.map(({ secret }) => secret) });
     const startedAtMs = Date.now();
     const [attack, attacked, healthMs] = await Promise.all([
@@ -63,6 +66,7 @@ export async function runAttack({ budgets, ...plan }: AttackPlan): Promise<Attac
       attackedMs: attacked.latenciesMs,
       failures: attacked.failures,
       healthMs,
+      usualHealthMs,
       stalls,
       exit,
     };

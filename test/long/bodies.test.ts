@@ -39,7 +39,7 @@ async function attackAndTell(name: string, connections: number, streams: number)
   process.stdout.write(
     `${name}: ${run.attack.sent} bodies, ${JSON.stringify(run.attack.byStatus)}; another key's p99 ${ms(figures.usualP99Ms)} ` +
       `before (${run.usualMs.length}), ${ms(figures.attackedP99Ms)} during it (${run.attackedMs.length}, ${run.failures.length} refused); ` +
-      `p50 ${ms(quantile(run.usualMs, 0.5))} and ${ms(quantile(run.attackedMs, 0.5))}; healthz at most ${ms(figures.healthMs)} of ${run.healthMs.length}; ` +
+      `p50 ${ms(quantile(run.usualMs, 0.5))} and ${ms(quantile(run.attackedMs, 0.5))}; healthz at most ${ms(figures.healthMs)} of ${run.healthMs.length}, before ${ms(Math.max(...run.usualHealthMs))}; ` +
       `loop at most ${ms(figures.stallMs)}, of it work ${ms(figures.workMs)}; heap ${(figures.heapBytes / 1e6).toFixed(0)} MB, resident ${(figures.residentBytes / 1e6).toFixed(0)} MB\n`,
   );
   return { run, figures };
