@@ -42,7 +42,10 @@ describe('the packed package', () => {
   });
 
   it('serves from an empty folder, and answers as the checkout does', async () => {
-    const [packed, checkout] = [new ServerProcess({}, ['npx', 'umpire', 'serve'], app), new ServerProcess()];
+    const [packed, checkout] = [
+      new ServerProcess({}, ['npx', 'umpire', 'serve'], { cwd: app, ownGroup: true }),
+      new ServerProcess(),
+    ];
     try {
       const answers = await Promise.all(
         [packed, checkout].map(async (server) => await (await decide(await targetOf(server), 50)).json()),

@@ -13,7 +13,7 @@ describe.runIf(hasTerminals())('Ctrl-C on `npm start` under load', () => {
   it.each(Array.from({ length: ROUNDS }, (_, round) => round))('cuts nothing, round %i', async (round) => {
     const requests = 2 + (round % (MAX_REQUESTS - 1));
     const settings = { ...PATIENT, UMPIRE_API_KEY: KEY, UMPIRE_HTTP_GRACE_PERIOD_MS: '120000' };
-    const server = new ServerProcess(settings, inTerminal('npm start'));
+    const server = new ServerProcess(settings, inTerminal('npm start'), { ownGroup: true });
     try {
       const { replies } = await startLongWork(server, requests, KEY);
       if (round % 2 === 1) await Promise.race(replies);

@@ -37,6 +37,12 @@ function keepSecrets(settings: Environment): void {
   }
 }
 
+export interface ServerPlace {
+  readonly cwd?: string;
+  /** So that a signal for all of it does not reach the tests. Ctrl-C on the tests does not reach it either. */
+  readonly ownGroup?: boolean;
+}
+
 export class ServerProcess {
   readonly dataDir: string;
   readonly exited: Promise<Exit>;
@@ -49,12 +55,12 @@ export class ServerProcess {
   /**
    * @param settings added to the environment; port, data folder and cache are set already
    * @param command what starts the server
-   * @param cwd default: the project's root
+   * @param place where it runs; the project's root by default
    */
   constructor(
     settings: Environment = {},
     command: readonly string[] = [process.execPath, LAUNCHER, 'serve'],
-    cwd: string = ROOT,
+    place: ServerPlace = {},
   ) {
     this.dataDir = mkdtempSync(join(tmpdir(), 'umpire-server-'));
     const env = childEnvironment({
@@ -67,11 +73,10 @@ export class ServerProcess {
     const appendToLog = testLogs.openLog();
     const [file = '', ...args] = command;
     this.#child = spawn(file, args, {
-      cwd,
+      cwd: place.cwd ?? ROOT,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
-      // A group of its own, so that a signal for all of it does not reach the tests.
-      detached: true,
+      detached: place.ownGroup ?? false,
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -127,7 +132,7 @@ export class ServerProcess {
     this.#child.kill(signal);
   }
 
-  /** As a supervisor or a shell does it: to every process that the command has started. */
+  /** As a supervisor or a shell does it: to every process that the command has started. Needs a group of its own. */
   killGroup(signal: NodeJS.Signals): void {
     if (this.pid !== undefined) process.kill(-this.pid, signal);
   }

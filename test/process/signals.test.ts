@@ -57,7 +57,7 @@ interface Call {
   readonly status: Promise<number>;
 }
 
-async function startWithCall(command: readonly string[], cwd?: string): Promise<Call> {
+async function startWithCall(command: readonly string[], cwd = ROOT): Promise<Call> {
   server = new ServerProcess(
     {
       UMPIRE_API_KEY: KEY,
@@ -67,7 +67,7 @@ async function startWithCall(command: readonly string[], cwd?: string): Promise<
       UMPIRE_UPSTREAMS: JSON.stringify([{ name: 'double', baseUrl: upstream.baseUrl, models: [{ id: 'llama' }] }]),
     },
     command,
-    cwd,
+    { cwd, ownGroup: true },
   );
   const reply = fetch(`${await server.ready()}/ai/v1/chat/completions`, {
     method: 'POST',
