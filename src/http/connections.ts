@@ -26,6 +26,9 @@ const exchanges = new WeakMap<Socket, Exchanges>();
 /** Those whose next bytes make no sense. They are ended as soon as what came before is answered. */
 const refused = new WeakSet<Socket>();
 
+/** How long a request that has begun when the server stops may take to be read. */
+const INTAKE_MS = 2000;
+
 /** How long a connection that has been answered and ended may still send; what arrives is thrown away. */
 const LINGER_MS = 1000;
 
@@ -108,7 +111,7 @@ export interface ConnectionRules {
   readonly isDraining: () => boolean;
 }
 
-/** When the server closes, only connections that are owed a reply are waited for. */
+/** When the server closes, connections that are owed a reply are waited for, and for a moment those in mid-request. */
 export function manageConnections(app: FastifyInstance, { writeTimeoutMs, isDraining }: ConnectionRules): void {
   const open = new Set<Socket>();
   const owed = new Set<Socket>();
@@ -158,7 +161,15 @@ export function manageConnections(app: FastifyInstance, { writeTimeoutMs, isDrai
   // Node stops its own check for slow clients here: one that never completes its request would hold the server open.
   app.addHook('preClose', (done) => {
     isClosing = true;
-    for (const socket of open) if (!owed.has(socket)) socket.destroy();
+    const cutUnlessOwed = (socket: Socket): void => {
+      if (!owed.has(socket)) socket.destroy();
+    };
+    for (const socket of open) {
+      const isInRequest = (exchanges.get(socket)?.open.size ?? 0) > 0;
+      // A body that has come may still wait for its turn to be read: its sender counts on an answer.
+      if (isInRequest) setTimeout(cutUnlessOwed, INTAKE_MS, socket).unref();
+      else cutUnlessOwed(socket);
+    }
     done();
   });
 }
