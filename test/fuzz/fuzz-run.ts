@@ -50,6 +50,7 @@ const LEAVING_SHARE = 0.15;
 /** Between two failures of the store. */
 const CALM_MS = { least: 300, most: 4000 };
 const SETTLED_WITHIN_MS = 60_000;
+const RECOVERED_WITHIN_MS = 20_000;
 /** A busy disk blocks whoever writes a log line, a busy host everybody: only far more of it is laid at the server's door. */
 const BLOCKED_FACTOR = 5;
 const MAX_FAULTS = 200;
@@ -176,6 +177,7 @@ class FuzzRun {
 
   async conclude(store: MoneyStore): Promise<FuzzReport> {
     const endMs = Date.now();
+    await this.#expectRecovery();
     const peakBytes = this.#server.process.memoryUse()?.peakBytes;
     const rows = await this.#compareBooks(store);
     await this.#server.process.stop().catch((error: unknown) => this.#note(`stop: ${String(error)}`));
@@ -199,6 +201,19 @@ class FuzzRun {
       peakBytes,
       log,
     };
+  }
+
+  /** When nothing fails any more it serves again, and holds on to nothing. */
+  async #expectRecovery(): Promise<void> {
+    const [key] = this.#paying;
+    const { origin } = this.#server.process;
+    if (key === undefined || this.#crowd === undefined) return;
+    const order = { requestId: 'the last one', kind: 'decision', words: 1, keyId: key.id, secret: key.secret } as const;
+    const isServing = await isSoonSo(async () => (await this.#crowd?.retry(origin, order))?.status === 200);
+    if (!isServing) this.#note(`it did not serve again within ${RECOVERED_WITHIN_MS} ms`);
+    const metrics = async () => await (await fetch(`${origin}/metrics`)).text();
+    const isAtRest = await isSoonSo(async () => /^umpire_http_requests_in_flight 1$/m.test(await metrics()));
+    if (!isAtRest) this.#note(`requests are in flight ${RECOVERED_WITHIN_MS} ms after the last one`);
   }
 
   #judgeStall(stall: Stall): void {
@@ -232,6 +247,15 @@ class FuzzRun {
     for (const row of await store.query(PAID_IN_VAIN)) this.#note(`books: ${row['request_id']} failed and was billed`);
     return (await store.query('SELECT count(*) AS n FROM ledger')).map(({ n }) => Number(n))[0] ?? 0;
   }
+}
+
+async function isSoonSo(isSo: () => Promise<boolean>): Promise<boolean> {
+  const untilMs = Date.now() + RECOVERED_WITHIN_MS;
+  while (Date.now() < untilMs) {
+    if (await isSo().catch(() => false)) return true;
+    await sleep(200);
+  }
+  return false;
 }
 
 /** The rows of some keys; those without a key are everybody's. */
