@@ -64,5 +64,6 @@ for (const store of stores) {
   tell(store, report);
   faults += report.faults.length;
 }
-say(faults === 0 ? 'nothing found' : `${faults} faults; seed ${seed}`);
+const again = `npm run fuzz -- --seed ${seed} --kinds ${values.kinds} --store ${values.store} --cases N`;
+say(faults === 0 ? 'nothing found' : `${faults} faults; a case again: ${again}`);
 process.exitCode = faults === 0 ? 0 : 1;
