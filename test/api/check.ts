@@ -93,6 +93,8 @@ async function fireAtServer(drawing: Drawing): Promise<boolean> {
     const server = await ServerProcess.start(folder, {
       settings: { UMPIRE_UPSTREAMS: upstreamSetting(upstream), UMPIRE_LOG_FORMAT: 'json' },
     });
+    // Whatever becomes of this process, its server does not outlive it.
+    process.once('exit', () => server.kill());
     try {
       const isClean = await fire(server.origin, drawing, folder);
       await server.stop();
@@ -116,6 +118,7 @@ const { values } = parseArgs({
     examples: { type: 'string', default: '40' },
   },
 });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 installTools();
 if (!values.install) {
   const results = [await lint(), await fireAtServer(values)];

@@ -86,7 +86,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
 
 class FuzzRun {
   readonly #options: FuzzOptions;
-  readonly #server: FuzzedServer;
+  readonly #fuzzed: FuzzedServer;
   readonly #upstream: UpstreamDouble;
   readonly #faults: string[] = [];
   readonly #spans: Span[] = [];
@@ -103,13 +103,13 @@ class FuzzRun {
 
   constructor(options: FuzzOptions, server: FuzzedServer, upstream: UpstreamDouble) {
     this.#options = options;
-    this.#server = server;
+    this.#fuzzed = server;
     this.#upstream = upstream;
   }
 
   async prepare(): Promise<void> {
     const { seed } = this.#options;
-    const server = this.#server;
+    const server = this.#fuzzed;
     for (const amount of ['1000', '0.0005']) {
       this.#paying.push(await server.issueKey({ budget: { amount_usd: amount, reset: 'none' } }));
     }
@@ -128,19 +128,21 @@ class FuzzRun {
   async work(fail: (random: RandomSource, signal: AbortSignal) => Promise<void>): Promise<void> {
     const { seconds, cases } = this.#options;
     const { signal } = this.#over;
-    const lost = this.#server.process.lost.catch((error: unknown) => {
+    const lost = this.#fuzzed.server.lost.catch((error: unknown) => {
       this.#note(error instanceof Error ? error.message : String(error));
     });
     const isReplay = cases.length > 0;
     this.#hasTrouble = !isReplay;
     const rough = Array.from({ length: isReplay ? 1 : ROUGH_CLIENTS }, () => this.#sendRoughly());
-    const paying = isReplay ? undefined : this.#crowd?.run(this.#server.process.origin);
+    const paying = isReplay ? undefined : this.#crowd?.run(this.#fuzzed.server.origin);
     const trouble = isReplay ? undefined : this.#makeTrouble(fail);
-    await Promise.race([sleep(seconds * 1000, undefined, { signal }).catch(() => undefined), lost]);
+    const everybody = Promise.all([...rough, paying, trouble]);
+    // A fault of the fuzzer itself ends the run at once.
+    await Promise.race([sleep(seconds * 1000, undefined, { signal }).catch(() => undefined), lost, everybody]);
     this.#over.abort();
     this.#hasTrouble = false;
     this.#crowd?.stop();
-    await Promise.all([...rough, paying, trouble]);
+    await everybody;
   }
 
   async #sendRoughly(): Promise<void> {
@@ -151,7 +153,7 @@ class FuzzRun {
       const span = { number: chosen, startMs: Date.now(), endMs: Number.POSITIVE_INFINITY };
       this.#spans.push(span);
       const one = makeCase(seed, chosen, kinds, this.#keys);
-      const { text, isHung } = await sendCase(this.#server.port, one);
+      const { text, isHung } = await sendCase(this.#fuzzed.port, one);
       span.endMs = Date.now();
       const { statuses, failures, faults } = judge(text);
       for (const status of statuses) count(this.#statuses, status);
@@ -178,10 +180,10 @@ class FuzzRun {
   async conclude(store: MoneyStore): Promise<FuzzReport> {
     const endMs = Date.now();
     await this.#expectRecovery();
-    const peakBytes = this.#server.process.memoryUse()?.peakBytes;
+    const peakBytes = this.#fuzzed.server.memoryUse()?.peakBytes;
     const rows = await this.#compareBooks(store);
-    await this.#server.process.stop().catch((error: unknown) => this.#note(`stop: ${String(error)}`));
-    const log = this.#server.readLog();
+    await this.#fuzzed.server.stop().catch((error: unknown) => this.#note(`stop: ${String(error)}`));
+    const log = this.#fuzzed.readLog();
     const secrets = [...this.#paying, ...this.#rough].map(({ secret }) => secret);
     const reading = readLog(log, secrets);
     for (const fault of reading.faults) this.#note(fault);
@@ -206,7 +208,7 @@ class FuzzRun {
   /** When nothing fails any more it serves again, and holds on to nothing. */
   async #expectRecovery(): Promise<void> {
     const [key] = this.#paying;
-    const { origin } = this.#server.process;
+    const { origin } = this.#fuzzed.server;
     if (key === undefined || this.#crowd === undefined) return;
     const order = { requestId: 'the last one', kind: 'decision', words: 1, keyId: key.id, secret: key.secret } as const;
     const isServing = await isSoonSo(async () => (await this.#crowd?.retry(origin, order))?.status === 200);

@@ -40,14 +40,17 @@ export interface IssuedKey {
 }
 
 export class FuzzedServer {
-  readonly process: ServerProcess;
+  readonly server: ServerProcess;
   readonly #dataDir: string;
   readonly #models: PricedModels;
+  readonly #kill = (): void => this.server.kill();
 
-  private constructor(process: ServerProcess, dataDir: string, models: PricedModels) {
-    this.process = process;
+  private constructor(server: ServerProcess, dataDir: string, models: PricedModels) {
+    this.server = server;
     this.#dataDir = dataDir;
     this.#models = models;
+    // Whatever becomes of the fuzzer, its server does not outlive it.
+    process.once('exit', this.#kill);
   }
 
   /** @param settings of the store and the upstream */
@@ -59,11 +62,11 @@ export class FuzzedServer {
   }
 
   get port(): number {
-    return Number(new URL(this.process.origin).port);
+    return Number(new URL(this.server.origin).port);
   }
 
   async issueKey(terms: object): Promise<IssuedKey> {
-    const reply = await fetch(`${this.process.origin}/admin/v1/keys`, {
+    const reply = await fetch(`${this.server.origin}/admin/v1/keys`, {
       method: 'POST',
       headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'fuzz', ...terms }),
@@ -80,7 +83,8 @@ export class FuzzedServer {
 
   /** To be called when the process has ended. */
   remove(): void {
-    this.process.kill();
+    process.off('exit', this.#kill);
+    this.server.kill();
     this.#models.remove();
     rmSync(this.#dataDir, { recursive: true, force: true });
   }

@@ -56,6 +56,8 @@ function tell(store: StoreName, report: FuzzReport): void {
   say(`The server's log: ${file}`);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 say(`seed ${seed}`);
 let faults = 0;
 for (const store of stores) {
