@@ -46,6 +46,8 @@ export interface App {
 export interface AppParts {
   readonly version: string;
   readonly logger: Logger;
+  /** For what the engine tells; absent: the same. */
+  readonly engineLogger?: Logger;
   readonly authenticator: Authenticator;
   /** Absent: without the routes that need a store, and every model at its own price. */
   readonly administration?: Administration;
@@ -88,7 +90,8 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   const accounting = buildAccounting(config, parts, metrics);
   // Built first, so closed last: whatever ends before has a row to write.
   closers.push(() => accounting.stop());
-  const engine = await startEngine(config, { folders: findModelFolders(config), ...parts });
+  const { cacheFolder, engineLogger = parts.logger } = parts;
+  const engine = await startEngine(config, { folders: findModelFolders(config), logger: engineLogger, cacheFolder });
   closers.push(() => engine.drain());
   const sharing = new MergingEngine(engine, config.answers);
   const answering = sharesAnswers ? sharing : engine;

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildApp, findModelFolders, priceOfUpstreamModel, startEngine } from './app.ts';
 import type { DecisionModel, Finding, ListedModel, Program, ServerConnection, VerifiedModel } from './cli/program.ts';
@@ -53,7 +53,7 @@ const program: Program = {
   readStdin: () => text(process.stdin),
   clientSettings: readClientSettings(),
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
-  serve: (flags) => serve(loadConfig({ flags }), program),
+  serve: (flags) => serve(loadConfig({ flags }), { ...program, ...findPlace() }),
   withServices,
   storeTools: {
     targetDatabaseUrl: readTargetDatabaseUrl(),
@@ -74,6 +74,15 @@ const program: Program = {
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
   return String((manifest as { version: unknown }).version);
+}
+
+/** A checkout runs these files as they are, a package what they were compiled to; a container has no guides. */
+function findPlace(): { command: string; guides: string | undefined } {
+  const guides = join(import.meta.dirname, '..', 'docs', 'guides');
+  return {
+    command: import.meta.filename.endsWith('.ts') ? 'npm run -s umpire --' : 'npx umpire',
+    guides: existsSync(guides) ? relative(process.cwd(), guides) : undefined,
+  };
 }
 
 /** Secrets have no flag: the command line of a process is visible to every user of the machine. */

@@ -5,11 +5,13 @@ import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type App, buildApp, listCheckedUpstreams } from './app.ts';
-import { addressToCall, describeAddress, describeServer, firstRequest } from './cli/startup-notices.ts';
+import { type GreetedServer, greet } from './cli/greeting.ts';
+import { describeAddress, describeServer, type StartedServer } from './cli/startup-notices.ts';
 import type { LoadedConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import { describeListenFailure, findListenFault, isReachableFromOutside } from './http/listen-address.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
+import { tellTokenizer } from './runtime/open-tokenizer.ts';
 import { StartError } from './runtime/start-error.ts';
 import type { Administration } from './services/administration.ts';
 import { ApiKeyService, type NewApiKey } from './services/api-keys.ts';
@@ -25,8 +27,12 @@ import { checkUpstream } from './upstream/check-upstream.ts';
 
 export interface Surroundings {
   readonly version: string;
-  /** Somebody is looking: plain text, and a new key may be shown. */
+  /** Somebody is looking: a greeting instead of lines of the log, unless these are wanted as JSON. */
   readonly isTerminal: boolean;
+  /** How the program's commands are typed here. */
+  readonly command: string;
+  /** Where its guides lie; undefined: they were left behind. */
+  readonly guides: string | undefined;
   writeOut(text: string): void;
 }
 
@@ -56,7 +62,11 @@ export async function openConfiguredStores(config: Config, exclusive: boolean): 
 export async function serve(loaded: LoadedConfig, around: Surroundings): Promise<number> {
   const { config } = loaded;
   const format = config.log.format === 'auto' ? (around.isTerminal ? 'text' : 'json') : config.log.format;
+  const isGreeting = around.isTerminal && format === 'text';
   const logger = createLogger({ level: config.log.level, format, secrets: listSecrets(loaded) });
+  const engineLogger = logger.child({});
+  // The greeting tells in a line what these tell in several.
+  if (isGreeting && config.log.level === 'info') engineLogger.level = 'warn';
   await requireFreePort(config);
   const stopRequest = new StopRequest(logger);
   const stores = await openConfiguredStores(config, true);
@@ -69,15 +79,23 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
     const cacheFolder = config.engine.cacheDir ?? join(config.dataDir, 'cache');
     const hasCache = existsSync(cacheFolder);
     const ledger = { store: stores.ledger, instanceId: housekeeping.instanceId };
-    const parts = { version: around.version, logger, authenticator: keys, administration, ledger, cacheFolder };
-    const app = await buildApp(loaded, parts);
+    const known = { version: around.version, authenticator: keys, administration, ledger, cacheFolder };
+    const app = await buildApp(loaded, { ...known, logger, engineLogger });
+    app.engine.ready.then(
+      () => {
+        engineLogger.level = logger.level;
+      },
+      () => undefined,
+    );
     stopRequest.watch(app.engine);
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
     const leaving = new AbortController();
     stopRequest.made.then(() => leaving.abort());
     void warnOfUpstreams(loaded, logger, leaving.signal);
-    return await new ServerRun({ app, keys, loaded, hasCache, around, logger, announce }).until(stopRequest);
+    return await new ServerRun({ app, keys, loaded, hasCache, around, isGreeting, logger, announce }).until(
+      stopRequest,
+    );
   } finally {
     prices.close();
     // By now every request has its row. Whoever says goodbye earlier has its open requests closed by others.
@@ -157,6 +175,7 @@ interface RunParts {
   /** Whether graphs were optimised for this machine before. */
   readonly hasCache: boolean;
   readonly around: Surroundings;
+  readonly isGreeting: boolean;
   readonly logger: Logger;
   readonly announce: (line: string) => void;
 }
@@ -215,9 +234,9 @@ class ServerRun {
 
   /** Before anybody can ask whether the server is ready, so that who waits for it finds the key. */
   async #writeKeyFile(): Promise<string | undefined> {
-    const { keys, around, loaded } = this.#parts;
+    const { keys, isGreeting, loaded } = this.#parts;
     const { dataDir } = loaded.config;
-    const first = around.isTerminal ? undefined : await keys.createFirst(FIRST_KEY);
+    const first = isGreeting ? undefined : await keys.createFirst(FIRST_KEY);
     if (first === undefined) return undefined;
     const file = join(dataDir, KEY_FILE);
     try {
@@ -232,28 +251,30 @@ class ServerRun {
   }
 
   async #announceReady(keyFile: string | undefined): Promise<void> {
-    const { app, keys, loaded, around, announce } = this.#parts;
-    const { device, workers, threadsPerWorker } = app.engine.status();
-    const { host, dataDir, engine, answers, aliases } = loaded.config;
-    const started = {
-      models: app.models,
-      aliases,
-      device,
-      workers,
-      threadsPerWorker,
-      caches: { ...answers, stateCacheBytes: engine.stateCacheBytes },
-      dataDir,
-    };
-    for (const line of describeServer(started)) announce(line);
+    const { isGreeting, loaded, announce } = this.#parts;
+    if (isGreeting) return await this.#greet();
+    for (const line of describeServer(this.#describeStart())) announce(line);
     if (keyFile !== undefined) announce(`A first API key was written to ${keyFile}`);
     // Last, for those who wait for it.
-    announce(`ready   ${describeAddress(host, this.#port)}`);
-    const first = around.isTerminal ? await keys.createFirst(FIRST_KEY) : undefined;
-    if (first === undefined) return;
-    const { secret } = first;
+    announce(`ready   ${describeAddress(loaded.config.host, this.#port)}`);
+  }
+
+  async #greet(): Promise<void> {
+    const { keys, loaded, around } = this.#parts;
+    const { host, engine } = loaded.config;
+    const { command, guides } = around;
+    const tokenizer = await tellTokenizer(engine.tokenizer);
+    const first = await keys.createFirst(FIRST_KEY);
+    const server: GreetedServer = { ...this.#describeStart(), host, port: this.#port, tokenizer };
     // Past the log: a key never gets into one.
-    around.writeOut(
-      `\nA first API key, shown only now:\n\n  ${secret}\n\nTry it:\n\n${firstRequest(addressToCall(host, this.#port), secret, app.models)}\n\n`,
-    );
+    around.writeOut(greet(server, { command, guides, firstKey: first?.secret }));
+  }
+
+  #describeStart(): StartedServer {
+    const { app, loaded } = this.#parts;
+    const { dataDir, engine, answers, aliases } = loaded.config;
+    const { device, workers, threadsPerWorker } = app.engine.status();
+    const caches = { ...answers, stateCacheBytes: engine.stateCacheBytes };
+    return { models: app.models, aliases, device, workers, threadsPerWorker, caches, dataDir };
   }
 }

@@ -1,4 +1,4 @@
-// What the server says of itself when it starts, as lines for people. Pure.
+// What the server says of itself when it starts, as lines of its log; on a terminal greeting.ts says less. Pure.
 
 import type { ModelCard } from '../domain/model-card.ts';
 
@@ -27,16 +27,20 @@ interface CacheSettings {
 }
 
 export function describeServer(started: StartedServer): string[] {
-  const { workers, threadsPerWorker: threads } = started;
   return [
     ...started.models.map(
       ({ id, type, digest }) => `model   ${id} (${type}${digest ? `, ${digest.slice(0, DIGEST_SHOWN)}` : ''})`,
     ),
     ...Object.entries(started.aliases).map(([alias, modelId]) => `alias   ${alias} → ${modelId}`),
-    `device  ${started.device}, ${workers} ${plural('worker', workers)} × ${threads} ${plural('thread', threads)}`,
+    `device  ${describeDevice(started)}`,
     `caches  ${describeCaches(started.caches)}`,
     `data    ${started.dataDir}`,
   ];
+}
+
+/** `cpu, 2 workers × 1 thread` */
+export function describeDevice({ device, workers, threadsPerWorker: threads }: StartedServer): string {
+  return `${device}, ${workers} ${plural('worker', workers)} × ${threads} ${plural('thread', threads)}`;
 }
 
 /** `documents 128 MiB a worker, answers 16 MiB for 300 s of one key, identical requests run once` */
@@ -71,35 +75,4 @@ export function addressToCall(host: string, port: number): string {
 export function describeAddress(host: string, port: number): string {
   const [listening, callable] = [addressOf(host, port), addressToCall(host, port)];
   return listening === callable ? listening : `${listening}, every interface; from this machine ${callable}`;
-}
-
-/**
- * A first request that works as pasted into a POSIX shell; of a decision if a model for it is there.
- * @param key as it stands in the double quotes of a header: the key itself, or `$(cat file)`
- */
-export function firstRequest(address: string, key: string, models: readonly ModelCard[]): string {
-  const decision = models.find(({ type }) => type === 'decision');
-  const embedding = models.find(({ type }) => type === 'embedding');
-  const authorization = `-H "Authorization: Bearer ${key}"`;
-  if (decision !== undefined) return post(`${address}/ai/v1/systemone`, authorization, decisionExample(decision.id));
-  if (embedding === undefined) return `curl ${address}/ai/v1/models ${authorization}`;
-  return post(`${address}/ai/v1/embeddings`, authorization, { model: embedding.id, input: 'Hello, world' });
-}
-
-function decisionExample(model: string): object {
-  return {
-    model,
-    state: 'I was charged twice for my subscription this month and would like my money back.',
-    questions: {
-      department: {
-        type: 'choice',
-        instructions: 'Which team should handle this?',
-        criteria: { billing: 'payments, refunds', technical: 'bugs, outages' },
-      },
-    },
-  };
-}
-
-function post(url: string, authorization: string, body: object): string {
-  return `curl ${url} \\\n  ${authorization} -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body)}'`;
 }

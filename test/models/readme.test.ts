@@ -10,7 +10,7 @@ import { z } from 'zod';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const [, request = '', reply = ''] =
-  /-d '(\{.*?\})'\n```\n```json\n(.*?)\n```/s.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  /-d '(\{.*?\})'\n.*?\n```json\n(.*?)\n```/s.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
 
 const body = z.object({ state: z.string(), questions: z.record(z.string(), z.unknown()) });
 const replySchema = z.object({

@@ -70,7 +70,7 @@ export class ServerProcess {
       ...settings,
     });
     keepSecrets(settings);
-    const appendToLog = testLogs.openLog();
+    const appendToLog = this.openLog();
     const [file = '', ...args] = command;
     this.#child = spawn(file, args, {
       cwd: place.cwd ?? ROOT,
@@ -90,6 +90,11 @@ export class ServerProcess {
       this.#news.emit('news');
       return { code, signal } as Exit;
     });
+  }
+
+  /** @returns what keeps its output for the scan; called once, before anything else of this class is there */
+  protected openLog(): (text: string) => void {
+    return testLogs.openLog();
   }
 
   /** undefined: it could not be started */
