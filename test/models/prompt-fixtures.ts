@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
 import {
   countQuestionTokens,
@@ -23,7 +24,7 @@ import {
 } from './random-requests.ts';
 
 const root = new URL('../../', import.meta.url);
-export const fixtureUrl = new URL('test/models/fixtures/prompts.json', root);
+export const fixtureUrl = new URL('test/models/fixtures/prompts.json.gz', root);
 export const sumsUrl = new URL('test/models/fixtures/prompt-sums.json', root);
 const SEED = 20_261_121;
 const COUNT = 440;
@@ -157,7 +158,7 @@ function toRows(windows: readonly Int32Array[]): number[][] {
 function writeRepositoryFixtures(): void {
   const random = randomFixtures();
   const lines = wholeFixtures(random).map((fixture) => JSON.stringify(fixture));
-  writeFileSync(fixtureUrl, `[\n${lines.join(',\n')}\n]\n`);
+  writeFileSync(fixtureUrl, gzipSync(`[\n${lines.join(',\n')}\n]\n`, { level: 9 }));
   writeFileSync(sumsUrl, `${JSON.stringify(sumFixtures(random), null, 1)}\n`);
 }
 

@@ -1,5 +1,6 @@
 """The server's prompts (test/models/prompt-fixtures.ts) and ours are the same, id for id."""
 
+import gzip
 import hashlib
 import json
 from dataclasses import asdict
@@ -10,7 +11,7 @@ from conftest import ROOT
 from umpire_training.parity import prepared_from_json, read_fixtures
 from umpire_training.prompts import Limits, prepare, question_from_json
 
-FIXTURES = json.loads((ROOT / "test/models/fixtures/prompts.json").read_text("utf-8"))
+FIXTURES = json.loads(gzip.decompress((ROOT / "test/models/fixtures/prompts.json.gz").read_bytes()))
 SUMS = json.loads((ROOT / "test/models/fixtures/prompt-sums.json").read_text("utf-8"))
 
 
