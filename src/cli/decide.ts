@@ -134,7 +134,9 @@ interface Asked {
 
 function printReply({ status, body }: WireReply, { given, program, questions }: Asked): number {
   if (status !== 200) {
-    program.writeError(`umpire: ${errorMessage(body)}\n`);
+    const isKeyMissing = status === 401 && program.clientSettings.apiKey === undefined;
+    const remedy = isKeyMissing ? ' UMPIRE_API_KEY takes the key for it.' : '';
+    program.writeError(`umpire: ${errorMessage(body)}${remedy}\n`);
     return 1;
   }
   program.writeOut(given.options['json'] ? `${body}\n` : renderAnswers(body, questions.titles));

@@ -5,9 +5,9 @@ import type { ServerConnection } from './program.ts';
 /** Longest a decision may take, loading excluded: more than the server's own deadlines. */
 const TIMEOUT_MS = 120_000;
 
-/** @param url the service's address, with or without `/ai` or `/ai/v1` at its end */
+/** @param url the service's address, or a base address of its routes: with `/ai`, `/ai/v1` or `/v1` at its end */
 export function connectToServer(url: string, apiKey: string | undefined): ServerConnection {
-  const origin = url.replace(/\/+$/, '').replace(/\/ai(\/v1)?$/, '');
+  const origin = url.replace(/\/+$/, '').replace(/(\/ai)?(\/v1)?$/, '');
   return {
     async post(path, body) {
       const headers = {

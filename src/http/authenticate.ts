@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { clientNetwork } from './client-address.ts';
+import { ClientLeftError } from './client-left.ts';
 
 export interface Authenticator {
   /** @param address of the caller's network @throws AppError `invalid_api_key` */
@@ -25,6 +26,8 @@ const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 /** An `onRequest` hook: the body of a caller without a key is never read. */
 export function authenticationHook(authenticator: Authenticator) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // A connection that was reset has no address any more: whoever asked there is gone.
+    if (request.socket.remoteAddress === undefined) throw new ClientLeftError();
     try {
       request.apiKey = await authenticator.authenticate(
         parseBearerToken(request.headers.authorization),

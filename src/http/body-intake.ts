@@ -9,9 +9,9 @@ import { keyOf } from './authenticate.ts';
 import { type BodyLimits, tooManyBytes, tooManyValues } from './body-limits.ts';
 import { type BodyPlace, BodyRoom, type BodyRoomOptions, PlaceReleasedError } from './body-room.ts';
 import { readBytes } from './body-stream.ts';
+import { ClientLeftError } from './client-left.ts';
 import { findDecoder } from './content-encoding.ts';
 import { ParseTurns } from './parse-turns.ts';
-import { ClientLeftError } from './requester.ts';
 import { NotUtf8Error, Utf8Text } from './utf8-text.ts';
 import { ValueCount } from './value-count.ts';
 

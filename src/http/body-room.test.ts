@@ -71,6 +71,37 @@ describe('the room for bodies', () => {
     expect(order).toEqual(['growing', 'c', 'd']);
   });
 
+  it('counts nobody who waits for longer than he can: they are gone when a newcomer comes', async () => {
+    vi.useFakeTimers();
+    try {
+      const room = roomOf();
+      // A key that gives back 1 MiB a second, and then holds half of its room.
+      for (let round = 0; round < 5; round++) {
+        const place = room.place('a');
+        await place.grow(MIB);
+        vi.advanceTimersByTime(1000);
+        place.release();
+      }
+      await room.place('a').grow(2 * MIB);
+      const refused = Array.from({ length: 60 }, () =>
+        room
+          .place('a')
+          .grow(3 * MIB)
+          .then(
+            () => undefined,
+            (thrown: unknown) => (thrown as AppError).retryAfterMs,
+          ),
+      );
+      vi.advanceTimersByTime(4000);
+      for (const retryAfterMs of await Promise.all(refused)) {
+        expect(retryAfterMs).toBeGreaterThanOrEqual(1000);
+        expect(retryAfterMs).toBeLessThanOrEqual(5000);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('refuses after a while, and says when there will be room', async () => {
     vi.useFakeTimers();
     try {

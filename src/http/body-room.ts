@@ -161,7 +161,8 @@ export class BodyRoom {
 
   #refusal(held: Held, bytes: number): AppError {
     const nowMs = this.#nowMs();
-    const waits = [this.#shareOf(held.keyId), this.#total].map((share) => share.waitMs(bytes, nowMs));
+    const shares = [this.#shareOf(held.keyId), this.#total];
+    const waits = shares.map((share) => share.waitMs(bytes, { nowMs, longestWaitMs: MAX_WAIT_MS }));
     const retryAfterMs = Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, ...waits));
     return new AppError('overloaded', 'Too much of other requests is being read at the moment.', { retryAfterMs });
   }

@@ -54,11 +54,19 @@ export class Share {
     this.#waitingBytes -= bytes;
   }
 
-  /** Until so much more may fit, if room goes on becoming free as it did lately. */
-  waitMs(bytes: number, nowMs: number): number {
-    const missingBytes = this.#heldBytes + this.#waitingBytes + bytes - this.limitBytes;
-    if (missingBytes <= 0) return 0;
+  /**
+   * Until so much more may fit, if room goes on becoming free as it did lately.
+   * @param longestWaitMs after which those who wait now have come in or were refused: they stand in nobody's way any more
+   */
+  waitMs(bytes: number, { nowMs, longestWaitMs }: { readonly nowMs: number; readonly longestWaitMs: number }): number {
     this.#advance(nowMs);
+    const missingBytes = this.#heldBytes + bytes - this.limitBytes;
+    const behindAllMs = this.#untilFreeMs(missingBytes + this.#waitingBytes, nowMs);
+    return Math.max(this.#untilFreeMs(missingBytes, nowMs), Math.min(longestWaitMs, behindAllMs));
+  }
+
+  #untilFreeMs(missingBytes: number, nowMs: number): number {
+    if (missingBytes <= 0) return 0;
     const freedBytes = this.#freedNowBytes + this.#freedBeforeBytes;
     if (freedBytes === 0) return UNKNOWN_WAIT_MS;
     return (missingBytes * (WINDOW_MS + nowMs - this.#windowStartMs)) / freedBytes;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import type { ReplyStatuses } from '../services/outcome.ts';
 import { standingHeaders } from './accounting-headers.ts';
-import { ClientLeftError } from './requester.ts';
+import { ClientLeftError } from './client-left.ts';
 import { toAppError } from './translate-error.ts';
 
 export const STATUS_OF_CODE: Readonly<Record<ErrorCode, number>> = {
@@ -111,6 +111,6 @@ function logError(error: AppError, request: FastifyRequest): void {
     const message = error.quotesCaller ? undefined : error.message;
     const { upstream } = error;
     const where = upstream && { upstream: upstream.name, model: upstream.modelId };
-    request.log.warn({ code: error.code, ...where, reason: message, err: error.cause }, 'request failed');
+    request.log.warn({ code: error.code, ...where, reason: message, cause: error.cause }, 'request failed');
   }
 }

@@ -3,8 +3,8 @@
 
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ClientLeftError } from './client-left.ts';
 import { errorBody, recordError } from './error-reply.ts';
-import { ClientLeftError } from './requester.ts';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream; charset=utf-8';
 /** Reverse proxies would otherwise collect the stream before they pass it on. */

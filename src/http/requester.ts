@@ -3,16 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Requester } from '../services/requester.ts';
 import { keyOf } from './authenticate.ts';
+import { ClientLeftError } from './client-left.ts';
 import { readDeadlineMs } from './deadline.ts';
-
-/** Reason of the signal. Nobody is left to be answered, so this is neither logged nor counted as an error. */
-export class ClientLeftError extends Error {
-  override readonly name = 'ClientLeftError';
-
-  constructor() {
-    super('The client left before its reply.');
-  }
-}
 
 /** Call it once the request is complete, on a route behind authentication. */
 export function requesterOf(request: FastifyRequest, reply: FastifyReply): Requester {

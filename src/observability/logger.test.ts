@@ -117,6 +117,7 @@ describe('text of a caller', () => {
     const error = new Error('outer');
     error.cause = error;
     logger.error({ err: error }, 'ring');
-    expect(lines).toHaveLength(1);
+    logger.error({ cause: error }, 'ring');
+    expect(lines).toHaveLength(2);
   });
 });

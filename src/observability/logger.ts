@@ -23,9 +23,19 @@ export interface LogDestination {
 const ISSUED_KEY = /ump_[0-9A-Za-z]{38}/g;
 const MAX_CAUSES = 3;
 
+interface Description {
+  readonly hasFrames: boolean;
+  readonly depth: number;
+}
+
+const FRAMES: Description = { hasFrames: true, depth: 0 };
+const NO_FRAMES: Description = { hasFrames: false, depth: 0 };
+
 const SERIALIZERS = {
   ...MASKING_SERIALIZERS,
-  err: (error: unknown) => describeError(error, 0),
+  err: (error: unknown) => describeError(error, FRAMES),
+  // Of a failure that is expected: what happened. Where in our code, nobody asks.
+  cause: (error: unknown) => describeError(error, NO_FRAMES),
   req: describeRequest,
   res: () => undefined,
 };
@@ -56,7 +66,7 @@ function scrubber(secrets: readonly string[]): (line: string) => string {
 }
 
 /** Without the message where it holds text of the caller: it says so itself, or it is a parser quoting its input. */
-function describeError(error: unknown, depth: number): Record<string, unknown> {
+function describeError(error: unknown, { hasFrames, depth }: Description): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const quotesInput = error instanceof SyntaxError || (error instanceof AppError && error.quotesCaller);
   const { cause } = error;
@@ -64,13 +74,19 @@ function describeError(error: unknown, depth: number): Record<string, unknown> {
     type: error.name,
     ...('code' in error ? { code: error.code } : {}),
     ...(quotesInput ? {} : { message: error.message }),
-    // The frames alone: the lines before them repeat the message.
-    stack: error.stack
-      ?.split('\n')
-      .filter((line) => /^\s+at /.test(line))
-      .join('\n'),
-    ...(cause === undefined || depth >= MAX_CAUSES ? {} : { cause: describeError(cause, depth + 1) }),
+    ...(hasFrames ? { stack: framesOf(error) } : {}),
+    ...(cause === undefined || depth >= MAX_CAUSES
+      ? {}
+      : { cause: describeError(cause, { hasFrames, depth: depth + 1 }) }),
   };
+}
+
+/** Without the lines before them, which repeat the message. */
+function framesOf(error: Error): string | undefined {
+  return error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .join('\n');
 }
 
 /** No headers, and no query: both may hold a key. */

@@ -54,6 +54,25 @@ afterEach(async () => {
   await server.app.close();
 });
 
+describe('clients that reset their connection as soon as they have asked', () => {
+  it.each([[], ['127.0.0.1']])(
+    'are no fault of ours, and nobody else notices (proxy: %s)',
+    async (...trustedProxies) => {
+      const port = await listen({ trustedProxies: trustedProxies.filter((one) => one !== undefined) });
+      for (let round = 0; round < 40; round++) {
+        const leaving = Array.from({ length: 5 }, () => open(port));
+        await Promise.all(leaving.map((socket) => once(socket, 'connect')));
+        for (const socket of leaving) socket.write(head(decision) + decision, () => socket.resetAndDestroy());
+      }
+      const socket = open(port);
+      socket.write('GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+      const reply = await text(socket);
+      expect(reply).toMatch(/^HTTP\/1\.1 200 /);
+      expect(reply).not.toContain('internal_error');
+    },
+  );
+});
+
 describe('slow clients', () => {
   const slow = { headersTimeoutMs: 200, requestTimeoutMs: 200 };
 

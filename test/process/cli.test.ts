@@ -232,6 +232,11 @@ describe('beside a running server', () => {
       out: '',
       error: 'umpire: The API key is not valid. (invalid_api_key)\n',
     });
+    const noKey = await umpire(['decide', ...CHOICE, '--url', `${target.address}/v1`], { input: LETTER });
+    expect(noKey.code).toBe(1);
+    expect(noKey.error).toMatch(
+      /^umpire: No API key\. .* \(invalid_api_key\) UMPIRE_API_KEY takes the key for it\.\n$/,
+    );
     const wrongModel = await umpire(['decide', '--model', 'text-embed-mini', ...CHOICE], {
       ...client(),
       input: LETTER,

@@ -104,6 +104,8 @@ describe('an upstream of the configuration', () => {
     });
     expect(status).toBe(502);
     await server.waitFor(/"code":"upstream_error","upstream":"neighbour","model":"chat-big","reason":/);
+    expect(server.output).toContain('"cause":{"type":"Error","message":"upstream status 500');
+    expect(server.output).not.toContain('"stack"');
     const metrics = await (await fetch(`${await server.ready()}/metrics`)).text();
     expect(metrics).toContain('umpire_upstream_calls_total{upstream="neighbour",model="chat-big"} 2');
     expect(metrics).toContain('umpire_upstream_calls_total{upstream="neighbour",model="thinker"} 1');
