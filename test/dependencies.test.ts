@@ -53,10 +53,8 @@ describe('CONTRIBUTING.md', () => {
 });
 
 describe('the Node that runs this', () => {
-  it.runIf(existsSync(join(ROOT, 'node_modules', `node-${process.platform}-${process.arch}`)))(
-    'is the one that comes with the project',
-    () => {
-      expect(process.version).toBe(`v${manifest.optionalDependencies[`node-${process.platform}-${process.arch}`]}`);
-    },
-  );
+  // Whoever wants the tests on another Node takes it out of the path.
+  it.runIf(existsSync(join(ROOT, 'node_modules', '.bin', 'node')))('is the one that comes with the project', () => {
+    expect(process.version).toBe(`v${manifest.optionalDependencies[`node-${process.platform}-${process.arch}`]}`);
+  });
 });

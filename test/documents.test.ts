@@ -11,7 +11,7 @@ import { costPicoUsd, findPicoUsd, formatUsd } from '../src/domain/money.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const FOLDERS = ['.', 'bench', 'deploy', 'docs/guides', 'models'];
+const FOLDERS = ['.', '.github', 'bench', 'deploy', 'docs/guides', 'models'];
 const pages = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { withFileTypes: true })
     .filter((entry) => entry.isFile() && (entry.name.endsWith('.md') || folder === 'deploy'))

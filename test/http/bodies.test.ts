@@ -41,6 +41,11 @@ async function sendEncoded(path: string, encoding: string, body: Buffer) {
   return await server.send('POST', path, body, { 'content-type': 'application/json', 'content-encoding': encoding });
 }
 
+/** Node 22 takes the end of a zstd stream that was cut for its end: nothing of it came out, or JSON that is no JSON. */
+function isBlindToCuts(encoding: string): boolean {
+  return encoding === 'zstd' && Number(process.versions.node.split('.')[0]) < 24;
+}
+
 describe('encoded bodies', () => {
   it.each(Object.entries(ENCODERS))('%s: the same answer as plain, on every route', async (encoding, encode) => {
     server = await startTestServer();
@@ -71,7 +76,9 @@ describe('encoded bodies', () => {
     ]) {
       const { status, json } = await sendEncoded(SYSTEMONE, encoding, body);
       expect([status, json.error.code]).toEqual([400, 'invalid_request']);
-      expect(json.error.message).toMatch(/Content-Encoding|not valid/);
+      expect(json.error.message).toMatch(
+        isBlindToCuts(encoding) ? /Content-Encoding|not valid|empty/ : /Content-Encoding|not valid/,
+      );
     }
   });
 
