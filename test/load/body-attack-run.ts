@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchClient } from '../../bench/client.ts';
 import { makeDecision, makeRandom } from '../../bench/workload.ts';
@@ -15,6 +15,7 @@ import type { AttackOrder, AttackReport } from './body-attacker.ts';
 import type { StallSample } from './stall-probe.ts';
 
 const HEAP_MB = 512;
+const LOWEST_PRIORITY = 19;
 const BASELINE_MS = 10_000;
 const HEALTH_EVERY_MS = 20;
 
@@ -40,6 +41,8 @@ export interface AttackPlan extends Pick<AttackOrder, 'connections' | 'streams' 
 export async function runAttack({ budgets, ...plan }: AttackPlan): Promise<AttackRun> {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-stalls-'));
   const attacker = fork(join(import.meta.dirname, 'body-attacker.ts'), { execArgv: [] });
+  // An attacker has a machine of his own: here he must not take the server's cores by making his bodies.
+  if (attacker.pid !== undefined) setPriority(attacker.pid, LOWEST_PRIORITY);
   const [{ port }] = (await once(attacker, 'message')) as [{ port: number }];
   const server = startServer(folder, port);
   try {
