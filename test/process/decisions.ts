@@ -2,8 +2,8 @@
 
 import type { ServerProcess } from './server-process.ts';
 
-/** Some 7,500 tokens: long enough to be caught in the act. */
-const LONG_DOCUMENT_WORDS = 3500;
+/** Some 4,300 tokens: long enough to be caught in the act. */
+const LONG_DOCUMENT_WORDS = 2000;
 /** However slow the machine: nothing is refused. */
 export const PATIENT = { UMPIRE_ENGINE_QUEUE_DEADLINE_MS: '600000', UMPIRE_ENGINE_QUEUE_MAX_COST_MS: '6000000' };
 
@@ -51,7 +51,8 @@ export async function targetOf(server: ServerProcess, key?: string): Promise<Tar
 /** @returns once the server, which must be PATIENT, has all of these requests in hand and has answered none */
 export async function startLongWork(server: ServerProcess, requests: number, key?: string) {
   const target = await targetOf(server, key);
-  const replies = Array.from({ length: requests }, () => decide(target, LONG_DOCUMENT_WORDS));
+  // Each has a document of its own: of the same one the server would run all at once.
+  const replies = Array.from({ length: requests }, (_, index) => decide(target, LONG_DOCUMENT_WORDS + index));
   const early = Promise.race(replies).then(({ status }) => {
     throw new Error(`A reply with status ${status} came before all requests were in hand.`);
   });
