@@ -5,6 +5,10 @@
 set -e
 cd "$(dirname "$0")"
 mkdir -p runs
+if [ -f runs/train.pid ] && kill -0 $(cat runs/train.pid) 2>/dev/null; then
+  echo "A run is under way: processes $(cat runs/train.pid). kill them to stop it; its log is log.jsonl in its folder." >&2
+  exit 1
+fi
 export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT="${MASTER_PORT:-29517}" GLOO_SOCKET_IFNAME=lo OMP_NUM_THREADS=1
 pids=
 for rank in 0 1; do

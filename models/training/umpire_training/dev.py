@@ -22,7 +22,7 @@ from .base import base_folder
 from .evaluate import FAST, Answer, answer_all, by_task, mean
 from .model import KevModel
 from .prompts import Text
-from .tasks import Example, Task, plain_examples, training_tasks
+from .tasks import Example, Labelled, Task, plain_examples, training_tasks
 from .written import Document, asked
 
 DEV_ROWS = 500
@@ -90,12 +90,13 @@ class Development:
 
     def written_figures(self, ask) -> dict[str, float]:
         """By type; and both sides of every pair of a document and its edit, for the questions that the edit flips."""
-        rng, sides = random.Random(5), []
+        sides = []
         for document in self.written:
             names = list(document.questions)
             for edit in (None, *document.edits):
                 state = document.state if edit is None else document.edited(edit)
-                sides.append((document, edit, names, Example(state, asked(document, names, edit, rng), "written")))
+                same_wordings = random.Random(document.id)
+                sides.append((document, edit, names, Example(state, asked(document, names, edit, same_wordings), "written")))
         answers = iter(ask([example for *_, example in sides]))
         of_type, plain, pairs = defaultdict(list), {}, []
         for document, edit, names, _ in sides:
@@ -113,21 +114,22 @@ class Development:
     def swapped(self, ask) -> dict[str, float]:
         """Choices under another question's instructions. Roles share their options: other questions of the same sentence."""
         rng = random.Random(6)
-        roles = [(e, q) for e in self.dev.get("verb_roles", []) for q in e.questions if q.question.type == "choice"]
-        shown = []
-        for example, labelled in roles:
-            others = [other for e, other in roles if e is not example]
-            foreign = rng.choice(others).question.instructions
-            shown.append(Example(example.state, [replace(labelled, question=replace(labelled.question, instructions=foreign))], "roles"))
-        own = [Example(example.state, [labelled], "roles") for example, labelled in roles]
-        if not own:
-            return {}
+        roles = [(e.state, q) for e in self.dev.get("verb_roles", []) for q in e.questions if q.question.type == "choice"]
+        written = [(d.state, q) for d in self.written for q in asked(d, list(d.questions), None, rng) if q.question.type == "choice"]
         chance = mean([1 / len(labelled.question.options) for _, labelled in roles])
-        written = [(d, q) for d in self.written for q in asked(d, list(d.questions), None, rng) if q.question.type == "choice"]
-        foreign = [Example(d.state, [replace(q, question=replace(q.question, instructions=rng.choice(written)[1].question.instructions))], "w")
-                   for d, q in written]
-        return {"roles own": accuracy(ask(own)), "roles swapped": accuracy(ask(shown)), "roles by chance": round(chance, 4),
-                "written swapped": accuracy(ask(foreign))}
+        return {"roles own": accuracy(ask([Example(state, [labelled], "roles") for state, labelled in roles])),
+                "roles swapped": accuracy(ask(under_foreign_instructions(roles, rng))), "roles by chance": round(chance, 4),
+                "written swapped": accuracy(ask(under_foreign_instructions(written, rng)))}
+
+
+def under_foreign_instructions(choices: list[tuple[str, Labelled]], rng: random.Random) -> list[Example]:
+    """(state, choice) -> the same, asked what another state's choice asks; a choice without another is left out."""
+    found = []
+    for state, labelled in choices:
+        if others := [other.question.instructions for elsewhere, other in choices if elsewhere != state]:
+            foreign = replace(labelled.question, instructions=rng.choice(others))
+            found.append(Example(state, [replace(labelled, question=foreign)], "swapped"))
+    return found
 
 
 def main() -> None:

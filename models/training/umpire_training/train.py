@@ -151,6 +151,7 @@ class Trainer:
         know_neighbours(pack.tasks, base, self.text)
         self.mix = Mix(pack.tasks, self.config, self.config["seed"] + self.steps + 1000 * self.workers.rank, pack.written)
         self.asked_to_stop = self.stopped = False
+        self.log(resumed=self.steps > 0)
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
         self.dev = None
         if self.workers.rank == 0:
@@ -179,7 +180,7 @@ class Trainer:
         if self.workers.rank:
             return
         line = {"time": datetime.now().isoformat(timespec="seconds"), "steps": self.steps, "tokens": self.tokens,
-                "progress": round(self.progress, 4), **values}
+                "of_tokens": self.args.tokens, "progress": round(self.progress, 4), **values}
         with open(self.out / "log.jsonl", "a") as file:
             file.write(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
@@ -221,8 +222,9 @@ class Trainer:
             losses, right, asked = [*losses, loss], right + hits, asked + count
             now = time.time()
             if self.steps % self.args.log_every == 0:
+                rate = (self.tokens - counted) / (now - since)
                 self.log(loss=round(sum(losses) / len(losses), 4), accuracy=round(right / asked, 4), questions=asked,
-                         tokens_per_second=round((self.tokens - counted) / (now - since)))
+                         tokens_per_second=round(rate), hours_left=round(max(0.0, self.args.tokens - self.tokens) / rate / 3600, 1))
                 losses, right, asked, since, counted = [], 0, 0, now, self.tokens
             if now - saved > self.args.save_every:
                 self.save()
