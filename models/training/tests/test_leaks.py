@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from umpire_training import leaks
-from umpire_training.normal_text import digest
+from umpire_training import leaks, pack
 from umpire_training.overlap import KnownTexts
 
 ROBIN = "The quick robin flew over the old stone wall and landed in a garden full of ripe red berries"
@@ -90,18 +89,23 @@ def data(tmp_path):
     return write_folder(tmp_path / "data", {("train", "seen"): ["Something else altogether", near], ("heldout", "secret"): KNOWN})
 
 
-def test_near_texts_are_listed_for_exclusion(data, tmp_path, monkeypatch, capsys):
-    run(monkeypatch, data, "--exclude", tmp_path / "runs/leaks.json")
-    assert json.loads((tmp_path / "runs/leaks.json").read_text()) == [digest(f"{ROBIN} before the rain")]
+def packed_states(folder) -> list[str]:
+    found = pack.build(folder, [], [], limit=10, heldout_rows=10, kept_rows=0)
+    return [row["state"] for task in found.tasks for row in task.rows]
+
+
+def test_near_texts_are_told_and_left_out_of_what_a_run_reads(data, monkeypatch, capsys):
+    run(monkeypatch, data)
+    assert packed_states(data) == ["Something else altogether"]
     printed = capsys.readouterr().out
     assert "1 near to secret" in printed and "1 of 2 labels of secret: play music" in printed
 
 
-def test_an_equal_text_fails(data, tmp_path, monkeypatch):
+def test_an_equal_text_fails_and_is_left_out_of_what_a_run_reads(data, monkeypatch):
     write_folder(data, {("train", "seen"): [CARD.lower()], ("heldout", "secret"): KNOWN})
     with pytest.raises(SystemExit, match="texts of held-out tasks"):
-        run(monkeypatch, data, "--exclude", tmp_path / "leaks.json")
-    assert digest(CARD) in json.loads((tmp_path / "leaks.json").read_text())
+        run(monkeypatch, data)
+    assert packed_states(data) == []
 
 
 def test_an_equal_text_in_extra_data_fails(data, tmp_path, monkeypatch):

@@ -107,7 +107,7 @@ class BranchAttention(torch.autograd.Function):
         for group in groups:
             own = F.embedding((group.slots - first).clamp(min=0), qkv)
             read = F.embedding(group.keys, state)
-            [query] = by_head(own[..., :hidden], 1, heads) if own[..., :hidden].is_contiguous() else by_head(own[..., :hidden].contiguous(), 1, heads)
+            [query] = by_head(own[..., :hidden], 1, heads)
             key, value = by_head(torch.cat([read, own[..., hidden:]], 1), 2, heads)
             query = query.view(len(group.slots), heads, -1, hidden // heads) * (group.scale * (hidden // heads) ** -0.5).to(query.dtype)
             query = query.view(-1, *query.shape[2:])

@@ -1,6 +1,6 @@
 """Prove that no held-out text is in what train.py reads, and list the training texts that come close to one.
 
-    python -m umpire_training.leaks --data $UMPIRE_DATA [--extra DIR] [--generated 5000] [--exclude runs/leaks.json]
+    python -m umpire_training.leaks --data $UMPIRE_DATA [--extra DIR] [--generated 5000]
 
 Compares every state of every training task with a clear licence, of the tasks in `--extra` (same layout), and states
 sampled from the generators, with all held-out states; texts in lower case, letters only. A state is
@@ -9,22 +9,20 @@ sampled from the generators, with all held-out states; texts in lower case, lett
 - near when half of its 8-word runs stand in held-out texts, or half of those of one held-out text stand in it,
 - short when both have 4 to 20 words and share half of all their 3-word runs.
 
-Prints the counts by pair of tasks with examples, and the label names that occur on both sides. `--exclude` writes a JSON
-list of `normal_text.digest` of all these training states; train.py leaves them out. Ends with status 1 where a state is
-equal, listed or not.
+Prints the counts by pair of tasks with examples, and the label names that occur on both sides. `pack.py` leaves
+all of them out of what a run reads. Ends with status 1 where a state is equal.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import generators
-from .normal_text import digest, normalise
+from .normal_text import normalise
 from .overlap import Finding, KnownTexts
 from .licences import may_be_trained_on
 from .tasks import Task, data_folder, entries, heldout_tasks, read_task
@@ -46,7 +44,6 @@ class HeldOut:
 class Report:
     states: int = 0
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
-    digests: set[str] = field(default_factory=set)
 
 
 def read_heldout(folder: Path) -> HeldOut:
@@ -71,7 +68,6 @@ def check_states(name: str, states: list[str], heldout: HeldOut, report: Report,
     for finding in found:
         by_pair[heldout.tasks[finding.known], finding.kind].append(finding)
         report.counts[finding.kind] += 1
-        report.digests.add(digest(states[finding.text]))
     report.states += len(states)
     counts = ", ".join(f"{sum(f.kind == kind for f in found)} {kind}" for kind in KINDS)
     print(f"{name}: {len(states)} different states, {counts}")
@@ -117,17 +113,12 @@ def main() -> None:
     parser.add_argument("--extra", type=Path, action="append", default=[], help="another folder with tasks.json and train/")
     parser.add_argument("--generated", type=int, default=5000, help="examples to draw from the generators")
     parser.add_argument("--examples", type=int, default=2, help="to print of every pair of tasks")
-    parser.add_argument("--exclude", type=Path, help="file to write: digests of the training states found")
     args = parser.parse_args()
     folder = data_folder(args.data)
     heldout, report = read_heldout(folder), Report()
     for each in (folder, *args.extra):
         check_folder(each, heldout, report, args.examples)
     check_generators(args.generated, heldout, report, args.examples)
-    if args.exclude:
-        args.exclude.parent.mkdir(parents=True, exist_ok=True)
-        args.exclude.write_text(json.dumps(sorted(report.digests), indent=0) + "\n")
-        print(f"{len(report.digests)} digests in {args.exclude}")
     counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
     print(f"{report.states} training states against {len(heldout.states)} held-out ones: {counts}")
     if report.counts["equal"]:

@@ -32,13 +32,13 @@ class Pack:
     heldout: list[Task]
 
 
-def training_part(folders: list[Path], limit: int) -> list[Task]:
+def training_part(folders: list[Path], limit: int, kept_rows: int) -> list[Task]:
     """Later folders leave out a task whose name an earlier one has."""
     found: dict[str, Task] = {}
     for folder in folders:
         for task in training_tasks(folder, None):
             if task.name not in found:
-                task.rows = task.rows[DEV_ROWS if task.name in DEV_TASKS else KEPT_ROWS:][:limit]
+                task.rows = task.rows[DEV_ROWS if task.name in DEV_TASKS else kept_rows:][:limit]
                 found[task.name] = task
     return list(found.values())
 
@@ -53,13 +53,12 @@ def without_known(tasks: list[Task], known: KnownTexts) -> int:
     return removed
 
 
-def build(data: Path, extra: list[Path], written: list[Path], limit: int, heldout_rows: int) -> Pack:
+def build(data: Path, extra: list[Path], written: list[Path], limit: int, heldout_rows: int, kept_rows: int = KEPT_ROWS) -> Pack:
     folders = [data, *extra]
     dev, heldout = development_rows(folders), heldout_tasks(data)
     written_dev = documents(written, dev=True)
-    # The two sides of an edit are one text here.
     known = [row["state"] for task in [*heldout, *dev.values()] for row in task.rows] + [each.state for each in written_dev]
-    tasks = training_part(folders, limit)
+    tasks = training_part(folders, limit, kept_rows)
     rows = sum(len(task.rows) for task in tasks)
     removed = without_known(tasks, KnownTexts(known))
     print(f"{len(tasks)} tasks, {rows - removed} rows; {removed} left out, too close to one of {len(known)} texts that are measured on")

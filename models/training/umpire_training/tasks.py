@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .licences import may_be_trained_on
-from .normal_text import digest
 from .prompts import Question
 
 
@@ -51,7 +50,7 @@ def data_folder(argument: str | None) -> Path:
     return Path(folder)
 
 
-def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0, left_out: set[str] = frozenset()) -> Task:
+def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0) -> Task:
     rows = []
     with gzip.open(folder / entry["split"] / f"{entry['task']}.jsonl.gz", "rt", encoding="utf-8") as file:
         for number, line in enumerate(file):
@@ -59,9 +58,7 @@ def read_task(folder: Path, entry: dict, limit: int | None, skip: int = 0, left_
                 continue
             if limit is not None and len(rows) >= limit:
                 break
-            row = json.loads(line)
-            if not left_out or digest(row["state"]) not in left_out:
-                rows.append(row)
+            rows.append(json.loads(line))
     return Task(entry["task"], entry["type"], entry["labels"], entry["instructions"], rows)
 
 
@@ -70,14 +67,10 @@ def entries(folder: Path, split: str) -> list[dict]:
     return [entry for entry in json.loads((folder / "tasks.json").read_text("utf-8")) if entry["split"] == split]
 
 
-def training_tasks(folder: Path, limit: int | None = 20_000, skip: int = 0, only: list[str] | None = None,
-                   left_out: set[str] = frozenset()) -> list[Task]:
-    """Rows skip..skip+limit of every training task with a clear licence. Rows are in random order in the files.
-
-    left_out: digests of states that are too close to a held-out text (`leaks.py --exclude`)
-    """
+def training_tasks(folder: Path, limit: int | None = 20_000, skip: int = 0, only: list[str] | None = None) -> list[Task]:
+    """Rows skip..skip+limit of every training task with a clear licence. Rows are in random order in the files."""
     chosen = [e for e in entries(folder, "train") if may_be_trained_on(e["task"], e["licence"]) and (not only or e["task"] in only)]
-    return [read_task(folder, entry, limit, skip, left_out) for entry in chosen]
+    return [read_task(folder, entry, limit, skip) for entry in chosen]
 
 
 def measured_tasks(folder: Path, extra: list[Path], rows: int, heldout_rows: int) -> list[Task]:

@@ -14,9 +14,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .prompts import Question
-from .tasks import Labelled
+from .tasks import Labelled, from_row
 
+TASK = "written"
 KEPT = 10  # one document of so many is for measuring: wherever it stands, its number decides
 
 
@@ -70,18 +70,7 @@ def is_kept(document: Document) -> bool:
     return int(re.search(r"\d+$", document.id)[0]) % KEPT == 0
 
 
-def labelled(question: dict, gold, wording: str, task: str) -> Labelled:
-    criteria = question.get("criteria")
-    if question["type"] == "noul":
-        described = criteria or {}
-        return Labelled(Question("noul", wording, [(name, described.get(name)) for name in ("false", "true")]),
-                        [1.0 - bool(gold), float(bool(gold))], task)
-    if question["type"] == "score":
-        return Labelled(Question("score", wording, [("", level) for level in criteria]), [float(i == gold) for i in range(len(criteria))], task)
-    return Labelled(Question("choice", wording, list(criteria.items())), [float(name == gold) for name in criteria], task)
-
-
-def asked(document: Document, names: list[str], edit: Edit | None, rng: random.Random, task: str = "written") -> list[Labelled]:
+def asked(document: Document, names: list[str], edit: Edit | None, rng: random.Random) -> list[Labelled]:
     """The named questions, each in one of its wordings; the same seed asks both sides of a pair alike."""
-    return [labelled(document.questions[name], document.gold(name, edit), rng.choice(document.questions[name]["instructions"]), task)
-            for name in names]
+    return [from_row({**question, "instructions": rng.choice(question["instructions"]), "gold": document.gold(name, edit)}, TASK)
+            for name in names for question in [document.questions[name]]]

@@ -46,5 +46,5 @@ def peaked(count: int, position: float, spread: float = 0.35) -> list[float]:
     return [share / sum(shares) for share in shares]
 
 
-def yes_no(instructions: str, truth: bool, rng: random.Random) -> Labelled:
+def yes_no(instructions: str, truth: bool) -> Labelled:
     return noul(instructions, truth, "")

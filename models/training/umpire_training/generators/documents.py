@@ -57,7 +57,7 @@ def ask(rng: random.Random, kind: str, subject: str, value: str, unmentioned: st
     others = rng.sample([v for v in values if v != value], min(len(values) - 1, rng.randint(1, 4)))
     if rng.random() < 0.4:
         shown = value if rng.random() < 0.5 else others[0]
-        return yes_no(pick(rng, statements).format(s=subject, v=shown), shown == value, rng)
+        return yes_no(pick(rng, statements).format(s=subject, v=shown), shown == value)
     unknown = pick(rng, ["not stated", "the text does not say", "unknown"])
     options = [(v, None) for v in [value, *others]]
     if rng.random() < 0.3:  # evidence missing

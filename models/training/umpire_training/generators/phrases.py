@@ -63,9 +63,9 @@ def inner(text: str) -> str:
 def claim(statement: str, truth: bool, rng: random.Random) -> Labelled:
     """An assertion as a yes/no question in one of many wordings."""
     if ":" in statement[:24]:  # a bare key stays as it is
-        return yes_no(statement, truth, rng)
+        return yes_no(statement, truth)
     part = inner(statement)
-    return yes_no(rng.choice(CLAIMS).format(sentence(statement), part, part), truth, rng)
+    return yes_no(rng.choice(CLAIMS).format(sentence(statement), part, part), truth)
 
 
 def person(rng: random.Random) -> str:

@@ -49,7 +49,7 @@ def generate(rng: random.Random) -> Example:
     found = [choice(lead + pick(rng, ["What follows?", "Which outcome applies?", "Decide by the rule.", "outcome"]), options, 0 if over else 1, rng)]
     asked, phrase = (True, above) if rng.random() < 0.5 else (False, below)
     found.append(yes_no(lead + pick(rng, ["By the rule, the {k} {p}.", "Is it right that the {k} {p}?", "The {k} {p}."]).format(k=kind, p=phrase),
-                        asked == over, rng))
+                        asked == over))
     number = rng.choice([limit, rng.randint(max(1, amount // 2), amount * 2)])
-    found.append(yes_no(f"{pick(rng, ['The value is above', 'Is the number more than', 'greater than'])} {number}", amount > number, rng))
+    found.append(yes_no(f"{pick(rng, ['The value is above', 'Is the number more than', 'greater than'])} {number}", amount > number))
     return Example(state, rng.sample(found, rng.randint(1, 3)))

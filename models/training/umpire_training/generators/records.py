@@ -58,7 +58,7 @@ def logs(rng: random.Random) -> Example:
     found = [
         choice(pick(rng, ["Which component has the most serious entry?", "Where is the problem?", "Which team has to look at this?", "component"]), options, 0, rng),
         score(pick(rng, ["How serious is it?", "severity", "Rate the severity of the worst entry.", "log level"]), levels, peaked(len(levels), worst)),
-        yes_no(pick(rng, ["Are users affected?", "Should somebody be woken up?", "There is an outage.", "Does this need action now?"]), worst >= 0.7, rng)]
+        yes_no(pick(rng, ["Are users affected?", "Should somebody be woken up?", "There is an outage.", "Does this need action now?"]), worst >= 0.7)]
     return Example("\n".join(lines), rng.sample(found, rng.randint(1, 3)))
 
 
@@ -77,10 +77,10 @@ def record(rng: random.Random) -> Example:
     limit = pick(rng, [50, 100, 500, 1000])
     found = [
         choice(pick(rng, ["What is the state of the order?", "status", "Which status does the order have?"]), [(s, STATUSES[s]) for s in shown], 0, rng),
-        yes_no(pick(rng, ["Is the total above {}?", "total > {}", "The order is worth more than {}."]).format(limit), total > limit, rng),
-        yes_no(pick(rng, ["Is the customer a VIP?", "vip customer", "The buyer has VIP status."]), vip, rng),
+        yes_no(pick(rng, ["Is the total above {}?", "total > {}", "The order is worth more than {}."]).format(limit), total > limit),
+        yes_no(pick(rng, ["Is the customer a VIP?", "vip customer", "The buyer has VIP status."]), vip),
         choice("Where does the customer live?", [(c, None) for c in (country, other, *rng.sample([c for c in COUNTRIES if c not in (country, other)], 2))], 0, rng),
-        yes_no(pick(rng, ["Does the record say whether it is a gift?", "The field gift is present."]), "gift" in fields, rng)]
+        yes_no(pick(rng, ["Does the record say whether it is a gift?", "The field gift is present."]), "gift" in fields)]
     return Example(state, rng.sample(found, rng.randint(2, 4)))
 
 

@@ -154,9 +154,9 @@ def generate(rng: random.Random) -> Example:
     refund = team in ("billing", "returns", "shipping") and rng.random() < 0.5
     state = compose(rng, team, mood, urgency, refund)
     pool = [team_question(rng, team), urgency_question(rng, urgency), mood_question(rng, mood),
-            yes_no(pick(rng, ANGRY_ASKS), mood in ("angry", "upset"), rng)]
+            yes_no(pick(rng, ANGRY_ASKS), mood in ("angry", "upset"))]
     if refund or ("back" not in state and "refund" not in state):
-        pool.append(yes_no(pick(rng, REFUND_ASKS), refund, rng))
+        pool.append(yes_no(pick(rng, REFUND_ASKS), refund))
     if urgency in (1.0, 0.0):
-        pool.append(yes_no(pick(rng, URGENT_ASKS), urgency == 1.0, rng))
+        pool.append(yes_no(pick(rng, URGENT_ASKS), urgency == 1.0))
     return Example(state, rng.sample(pool, rng.randint(3, len(pool))))

@@ -47,5 +47,5 @@ def generate(rng: random.Random) -> Example:
             options, place = options[1:], len(options) - 2
     asked = gold if rng.random() < 0.5 else others[0]
     can = yes_no(pick(rng, ["The tool \"{n}\" ({d}) can do what is asked.", "Can {n} serve this? It {d}.", "{n}: {d}. Is this the right tool?"]).format(
-        n=asked, d=pick(rng, TOOLS[asked][0])), asked == gold, rng)
+        n=asked, d=pick(rng, TOOLS[asked][0])), asked == gold)
     return Example(state, [choice(pick(rng, ASKS), options, place, rng), can][: rng.randint(1, 2)])
