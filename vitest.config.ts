@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/log-scan/global-setup.ts',
     setupFiles: 'test/log-scan/test-logs.ts',
-    exclude: ['test/long/**', 'node_modules/**'],
+    exclude: ['test/long/**', '**/node_modules/**'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores is the smallest supported machine; tests that start a server use both.
