@@ -21,10 +21,10 @@ function npm(args: readonly string[], cwd: string): string {
 }
 
 beforeAll(() => {
-  npm(['pack', '--pack-destination', folder], ROOT);
+  const packed = npm(['pack', '--pack-destination', folder], ROOT).trimEnd().split('\n').at(-1) ?? '';
   mkdirSync(app);
   writeFileSync(join(app, 'package.json'), '{"name":"stranger","private":true}');
-  installed = npm(['install', '--foreground-scripts', join(folder, 'umpire-0.1.0.tgz')], app);
+  installed = npm(['install', '--foreground-scripts', join(folder, packed)], app);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
