@@ -12,5 +12,6 @@ export function hasTerminals(): boolean {
 }
 
 export function inTerminal(command: string): string[] {
-  return ['script', '-qec', command, '/dev/null'];
+  // Some shells replace themselves by their last command and others stay, and then hear the keyboard as well.
+  return ['script', '-qec', `exec ${command}`, '/dev/null'];
 }
