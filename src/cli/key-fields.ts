@@ -2,8 +2,8 @@
 
 import type { ApiKey, Budget } from '../domain/api-key.ts';
 import { formatUsd } from '../domain/money.ts';
-import { keyStateOf } from '../services/key-state.ts';
-import type { KeyStanding } from '../services/usage.ts';
+import { keyStateOf } from '../services/keys/key-state.ts';
+import type { KeyStanding } from '../services/reports/usage.ts';
 import { toDay, toTime } from './times.ts';
 
 export const KEY_HEADING = [

@@ -1,8 +1,8 @@
 // The options that say what a key may do, for `umpire keys create` and `keys update`. What is left out stays as it is.
 
 import type { ApiKey, Budget, BudgetReset, KeyLimits, KeyScope } from '../domain/api-key.ts';
-import { isPrintable } from '../services/field-rules.ts';
-import { KEY_RULES } from '../services/key-rules.ts';
+import { isPrintable } from '../domain/field-rules.ts';
+import { KEY_RULES } from '../services/keys/key-rules.ts';
 import { parseCount, parseUsd } from './amounts.ts';
 import { type CommandArguments, type CommandOption, UsageError } from './command.ts';
 import { parseExpiry } from './times.ts';

@@ -1,7 +1,7 @@
 // `umpire prices list|set`: what models cost. A price in the store goes before that of the model itself.
 
+import { COMMAND_LINE } from '../domain/actor.ts';
 import type { Price } from '../domain/money.ts';
-import { COMMAND_LINE } from '../services/actor.ts';
 import { type DatedPrice, formatPrice, type NewPrice } from '../services/prices.ts';
 import { parsePrice } from './amounts.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';

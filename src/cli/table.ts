@@ -1,6 +1,6 @@
 // Rows of text in aligned columns, and rows of anything as a table, as JSON or as CSV: one list of fields says all three.
 
-import { type CsvCell, renderCsv } from '../services/csv.ts';
+import { type CsvCell, renderCsv } from '../domain/csv.ts';
 import type { CommandArguments, CommandOption } from './command.ts';
 import type { Program } from './program.ts';
 

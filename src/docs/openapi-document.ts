@@ -6,15 +6,15 @@ import { configSchema } from '../config/schema.ts';
 import type { Engine } from '../engine/engine.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { ApiKeyService } from '../services/api-keys.ts';
-import { AuditService } from '../services/audit.ts';
+import { Unmetered } from '../services/accounting/unmetered.ts';
 import { Catalog } from '../services/catalog.ts';
-import { ChatService } from '../services/chat.ts';
-import { DecideService } from '../services/decide.ts';
-import { EmbedService } from '../services/embed.ts';
+import { ChatService } from '../services/chat/chat.ts';
+import { DecideService } from '../services/inference/decide.ts';
+import { EmbedService } from '../services/inference/embed.ts';
+import { ApiKeyService } from '../services/keys/keys.ts';
 import { PriceService } from '../services/prices.ts';
-import { Unmetered } from '../services/unmetered.ts';
-import { UsageService } from '../services/usage.ts';
+import { AuditService } from '../services/reports/audit.ts';
+import { UsageService } from '../services/reports/usage.ts';
 import type { KeyStore } from '../storage/stores.ts';
 
 export async function renderOpenapiDocument(): Promise<string> {

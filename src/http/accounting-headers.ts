@@ -4,7 +4,7 @@
 import type { FastifyReply } from 'fastify';
 import type { RateStanding, Standing } from '../domain/ledger.ts';
 import { formatUsd } from '../domain/money.ts';
-import type { Receipt, StoredReply } from '../services/accounting.ts';
+import type { Receipt, StoredReply } from '../services/accounting/accounting.ts';
 
 type Headers = Record<string, string>;
 

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type CsvCell, renderCsv } from '../services/csv.ts';
+import { type CsvCell, renderCsv } from '../domain/csv.ts';
 
 export type ReportFormat = 'json' | 'csv';
 

@@ -7,9 +7,9 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { KeyScope } from '../domain/api-key.ts';
 import type { Administration } from '../services/administration.ts';
 import type { Catalog } from '../services/catalog.ts';
-import type { ChatService } from '../services/chat.ts';
-import type { DecideService } from '../services/decide.ts';
-import type { EmbedService } from '../services/embed.ts';
+import type { ChatService } from '../services/chat/chat.ts';
+import type { DecideService } from '../services/inference/decide.ts';
+import type { EmbedService } from '../services/inference/embed.ts';
 import { KeyRoom } from '../services/key-room.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';

@@ -2,7 +2,7 @@
 // AppError. Nothing of the caller's input, and nothing of our insides, gets into a message.
 
 import { AppError } from '../domain/errors.ts';
-import { StoreUnavailableError } from '../services/accounting.ts';
+import { StoreUnavailableError } from '../services/accounting/accounting.ts';
 import { storeUnavailable } from '../services/refusal.ts';
 
 /** The framework's codes that a caller can cause, with what we say instead. */

@@ -2,10 +2,10 @@
 // cards, and what a request costs is domain/money.ts.
 
 import { AppError } from '../domain/errors.ts';
+import { isModelText, isTime, MODEL_RULE } from '../domain/field-rules.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { formatUsd, MAX_PRICE_MICRO_USD, PICO_USD_PER_MICRO_USD, type Price } from '../domain/money.ts';
 import type { AuditRecord, DatedPrice, PriceStore } from '../storage/stores.ts';
-import { isModelText, isTime, MODEL_RULE } from './field-rules.ts';
 
 export type { DatedPrice } from '../storage/stores.ts';
 

@@ -5,7 +5,7 @@ import OpenAI, { APIError } from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { onTestFinished } from 'vitest';
 import type { HttpOptions } from '../../src/http/server.ts';
-import type { Accounting } from '../../src/services/accounting.ts';
+import type { Accounting } from '../../src/services/accounting/accounting.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
 import { KEY, startTestServer } from '../http/test-server.ts';

@@ -4,7 +4,7 @@
 import { Kysely } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../../src/domain/api-key.ts';
-import { ApiKeyService } from '../../src/services/api-keys.ts';
+import { ApiKeyService } from '../../src/services/keys/keys.ts';
 import { openPostgresStores, type PostgresOptions } from '../../src/storage/postgres/open-postgres-stores.ts';
 import { PostgresPoolDialect } from '../../src/storage/postgres/postgres-dialect.ts';
 import { createPool } from '../../src/storage/postgres/postgres-pool.ts';

@@ -1,7 +1,7 @@
 // Two servers over one store: what an administrator does at one counts at the other.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeyService } from '../../src/services/api-keys.ts';
+import { ApiKeyService } from '../../src/services/keys/keys.ts';
 import { PriceService } from '../../src/services/prices.ts';
 import type { Stores } from '../../src/storage/stores.ts';
 import { AdminServer, type Caller } from './admin-server.ts';

@@ -4,7 +4,7 @@
 import { expect } from 'vitest';
 import type { RequestOutcome } from '../../src/domain/ledger.ts';
 import { STATUS_CLIENT_LEFT, STATUS_OF_CODE } from '../../src/http/error-reply.ts';
-import { LedgerAccounting } from '../../src/services/ledger.ts';
+import { LedgerAccounting } from '../../src/services/accounting/ledger.ts';
 import { type ChatSetup, startChat } from '../contract/openai-chat-fixture.ts';
 import { ScriptedLedger } from '../ledger/scripted-ledger.ts';
 import type { AnswerScript } from '../upstream/upstream-double.ts';

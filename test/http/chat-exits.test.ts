@@ -1,4 +1,4 @@
-// Every way out of a chat call, by where it is taken: services/chat.ts, billed-stream.ts, http/event-stream.ts,
+// Every way out of a chat call, by where it is taken: services/chat/, http/event-stream.ts,
 // upstream/http-chat-upstream.ts. Whichever it is, there is one row, or none where the call was not taken on, and nothing
 // is left running at the upstream.
 

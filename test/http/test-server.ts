@@ -9,13 +9,13 @@ import { MergingEngine, type MergingOptions } from '../../src/engine/merging-eng
 import type { Authenticator } from '../../src/http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import type { Accounting } from '../../src/services/accounting.ts';
+import type { Accounting } from '../../src/services/accounting/accounting.ts';
+import { Unmetered } from '../../src/services/accounting/unmetered.ts';
 import type { Administration } from '../../src/services/administration.ts';
 import { type Aliases, Catalog } from '../../src/services/catalog.ts';
-import { ChatService } from '../../src/services/chat.ts';
-import { DecideService } from '../../src/services/decide.ts';
-import { EmbedService } from '../../src/services/embed.ts';
-import { Unmetered } from '../../src/services/unmetered.ts';
+import { ChatService } from '../../src/services/chat/chat.ts';
+import { DecideService } from '../../src/services/inference/decide.ts';
+import { EmbedService } from '../../src/services/inference/embed.ts';
 import type { ChatUpstream } from '../../src/upstream/chat-upstream.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';

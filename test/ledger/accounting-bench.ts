@@ -3,8 +3,8 @@
 import { unrestrictedKey } from '../../src/domain/api-key.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
-import type { FinishedWork, Opening, OpenRequest } from '../../src/services/accounting.ts';
-import { LedgerAccounting, type LedgerOptions } from '../../src/services/ledger.ts';
+import type { FinishedWork, Opening, OpenRequest } from '../../src/services/accounting/accounting.ts';
+import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger.ts';
 import type { Requester } from '../../src/services/requester.ts';
 import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { ScriptedLedger } from './scripted-ledger.ts';

@@ -2,7 +2,7 @@
 
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSecret } from '../../src/services/key-secret.ts';
+import { createSecret } from '../../src/services/keys/key-secret.ts';
 import { ADMIN_KEY, Fleet } from '../money/fleet.ts';
 import { type IssuedKey, issueKey } from '../money/issue-key.ts';
 import { SqliteMoneyStore } from '../money/money-store.ts';

@@ -2,8 +2,8 @@
 
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeyService } from '../../src/services/api-keys.ts';
-import { createSecret } from '../../src/services/key-secret.ts';
+import { createSecret } from '../../src/services/keys/key-secret.ts';
+import { ApiKeyService } from '../../src/services/keys/keys.ts';
 import type { KeyStore } from '../../src/storage/stores.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { issueKey } from '../money/issue-key.ts';

@@ -4,8 +4,8 @@ import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
-import type { ApiKeyService } from '../../services/api-keys.ts';
-import { pageOf } from '../../services/page.ts';
+import { pageOf } from '../../domain/page.ts';
+import type { ApiKeyService } from '../../services/keys/keys.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
 import {

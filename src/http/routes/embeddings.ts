@@ -2,7 +2,7 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
-import type { EmbedService } from '../../services/embed.ts';
+import type { EmbedService } from '../../services/inference/embed.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';

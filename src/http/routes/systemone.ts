@@ -3,7 +3,7 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { JsonValue } from '../../domain/json.ts';
-import type { DecideService } from '../../services/decide.ts';
+import type { DecideService } from '../../services/inference/decide.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';

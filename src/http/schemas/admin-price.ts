@@ -1,9 +1,9 @@
 // Prices on the wire of the admin routes. Every amount is dollars per 1,000,000 tokens, as an exact decimal text.
 
 import { z } from 'zod';
+import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../domain/field-rules.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { Price } from '../../domain/money.ts';
-import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../services/field-rules.ts';
 import { type DatedPrice, formatPrice, type NewPrice } from '../../services/prices.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { priceField } from './money-field.ts';

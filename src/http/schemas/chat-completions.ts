@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { JsonMember } from '../../domain/json.ts';
-import type { ChatRequest } from '../../services/chat.ts';
+import type { ChatRequest } from '../../services/chat/chat.ts';
 import { modelField } from './model-field.ts';
 
 const streamOptions = z

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
 import type { RateStanding } from '../../domain/ledger.ts';
 import { formatUsd } from '../../domain/money.ts';
-import type { KeyStanding } from '../../services/usage.ts';
+import type { KeyStanding } from '../../services/reports/usage.ts';
 import { instantReply, toInstant } from './instant.ts';
 import { usdReply } from './money-field.ts';
 import { reportShape } from './usage-report.ts';

@@ -3,8 +3,8 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import { KEY_ID } from '../../services/api-keys.ts';
-import type { Page } from '../../services/page.ts';
+import type { Page } from '../../domain/page.ts';
+import { KEY_ID } from '../../services/keys/keys.ts';
 import { queryNumber, queryText } from './strict-fields.ts';
 
 export const limitParameter = queryNumber('limit', { min: 1, max: 1000, byDefault: 100 }).describe(

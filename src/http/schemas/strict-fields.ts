@@ -2,7 +2,7 @@
 // was sent.
 
 import { z } from 'zod';
-import { isPrintable, PRINTABLE_PATTERN } from '../../services/field-rules.ts';
+import { isPrintable, PRINTABLE_PATTERN } from '../../domain/field-rules.ts';
 
 /** @param what `body`, `query`, or the field that holds the object */
 export function strictFields<Shape extends z.core.$ZodLooseShape>(what: string, shape: Shape) {

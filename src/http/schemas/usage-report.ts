@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import type { GroupPage, UsageDimension, UsageFilter, UsageGroup, UsageReport } from '../../services/usage.ts';
+import type { GroupPage, UsageDimension, UsageFilter, UsageGroup, UsageReport } from '../../services/reports/usage.ts';
 import type { CsvRow } from '../csv-reply.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';

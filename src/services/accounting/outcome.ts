@@ -1,0 +1,74 @@
+// How a request ended, in the ledger's words: what it used, what it cost, which status its client got. Pure.
+
+import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import type { RequestEnd, RequestOutcome } from '../../domain/ledger.ts';
+import type { ModelCard } from '../../domain/model-card.ts';
+import { costPicoUsd, type Price } from '../../domain/money.ts';
+import type { TokenUsage } from '../../domain/usage.ts';
+import type { FinishedWork } from './accounting.ts';
+
+/** HTTP statuses, which are not for services to know. */
+export interface ReplyStatuses {
+  readonly completed: number;
+  /** Written where nobody was left to get a reply. */
+  readonly clientLeft: number;
+  ofError(code: ErrorCode): number;
+}
+
+export interface EndedRequest {
+  readonly price: Price;
+  readonly durationMs: number;
+  readonly statuses: ReplyStatuses;
+  readonly signal: AbortSignal;
+}
+
+type PartialWork = Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>;
+
+const NOTHING_USED: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+const NOTHING_DONE: PartialWork = { usage: NOTHING_USED, isEstimated: false, waitMs: null };
+
+export function outcomeOfWork(work: FinishedWork, ended: EndedRequest): RequestOutcome {
+  const end = work.end ?? (ended.signal.aborted ? 'client_left' : 'completed');
+  const status = end === 'client_left' ? ended.statuses.clientLeft : ended.statuses.completed;
+  return { end, status, errorCode: null, ...billed(work, ended) };
+}
+
+export function outcomeOfError(error: unknown, ended: EndedRequest, partial = NOTHING_DONE): RequestOutcome {
+  if (ended.signal.aborted && error === ended.signal.reason) {
+    return { end: 'client_left', status: ended.statuses.clientLeft, errorCode: null, ...billed(partial, ended) };
+  }
+  const errorCode = error instanceof AppError ? error.code : 'internal_error';
+  const status = ended.statuses.ofError(errorCode);
+  return { end: endOfCode(errorCode), status, errorCode, ...billed(partial, ended) };
+}
+
+/** Of work that was done, but whose reply could not be given because it could not be billed. */
+export function outcomeUnbilled(outcome: RequestOutcome, { statuses }: EndedRequest): RequestOutcome {
+  const status = statuses.ofError('store_unavailable');
+  return { ...outcome, end: 'failed', status, errorCode: 'store_unavailable', usage: NOTHING_USED, costPicoUsd: 0n };
+}
+
+/**
+ * Whether a request that failed so was accepted at all. A local model finds out late that it has no room, or that a text
+ * is too long for it: such a request is refused, not failed. What an upstream says of a request comes after acceptance.
+ */
+export function wasAccepted(error: unknown, { type }: ModelCard): boolean {
+  if (!(error instanceof AppError)) return true;
+  if (error.code === 'overloaded') return false;
+  const isMistake = error.code === 'context_length_exceeded' || error.code === 'invalid_request';
+  return type === 'llm' || !isMistake;
+}
+
+function endOfCode(code: ErrorCode): RequestEnd {
+  return code === 'upstream_error' || code === 'upstream_timeout' ? 'upstream_failed' : 'failed';
+}
+
+function billed({ usage, isEstimated, waitMs }: PartialWork, { price, durationMs }: EndedRequest) {
+  return {
+    usage,
+    isEstimated,
+    costPicoUsd: costPicoUsd(usage, price),
+    durationMs: Math.max(0, Math.round(durationMs)),
+    waitMs: waitMs === null ? null : Math.max(0, Math.round(waitMs)),
+  };
+}

@@ -1,0 +1,274 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { unrestrictedKey } from '../../domain/api-key.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { ModelCard } from '../../domain/model-card.ts';
+import type { ChatChunk, ChatRequest, ChatUpstream, LeavingPolicy } from '../../upstream/chat-upstream.ts';
+import type { Accounting, FinishedWork } from '../accounting/accounting.ts';
+import { Catalog } from '../catalog.ts';
+import type { Requester } from '../requester.ts';
+import { ChatService } from './chat.ts';
+import type { ChatReplyKeeper, ChatReplyStream } from './chat-reply.ts';
+
+const LLAMA: ModelCard = {
+  id: 'llama',
+  type: 'llm',
+  description: '',
+  ownedBy: 'someone',
+  releaseDate: '2026-01-01',
+  price: { inputMicroUsd: 1, cachedInputMicroUsd: 1, outputMicroUsd: 1 },
+};
+const KEY = unrestrictedKey({ id: 'key_1', name: 'test' });
+const ASK: ChatRequest = { modelId: 'llama', stream: true, includeUsage: false, bodyText: '{}', body: {} };
+const USAGE = { inputTokens: 9, outputTokens: 3, cachedTokens: 0, reasoningTokens: 0 };
+const STANDING = { budget: null, requests: null, tokens: null, concurrent: null };
+const LEFT = new Error('left');
+const keeper: ChatReplyKeeper = {
+  keepCompletion: (body) => ({ contentType: 'application/json', body, headers: {} }),
+  keepStream: (chunks) => ({ contentType: 'text', body: chunks.map(({ json }) => json).join(), headers: {} }),
+};
+
+/** What the accounting was told, in order. */
+let told: object[];
+/** How often a stream of the upstream was cut or ended. */
+let cuts: unknown[];
+let client: AbortController;
+let requester: Requester;
+
+const accounting: Accounting = {
+  needsCount: () => true,
+  expectsToAdmit: () => false,
+  openEarly: () => {
+    throw new Error('chat waits to be let in');
+  },
+  open: async () => ({
+    type: 'opened',
+    request: {
+      standing: STANDING,
+      complete: async ({ end, usage, isEstimated, reply }: FinishedWork) => {
+        const kept = requester.idempotency === undefined ? undefined : reply({ costPicoUsd: 1n });
+        told.push({ end, usage, isEstimated, kept: kept?.body });
+        return { costPicoUsd: 1n, standing: STANDING };
+      },
+      fail: async (error, partial) => {
+        told.push({ error, partial });
+      },
+    },
+  }),
+};
+
+/** Says three chunks; `after` may throw or wait in front of each, and in front of the end. */
+function upstreamThat(
+  after: (said: number, signal: AbortSignal) => Promise<void> = async () => undefined,
+  whenClientLeaves: LeavingPolicy = 'estimate',
+): ChatUpstream {
+  return {
+    models: [LLAMA],
+    whenClientLeaves,
+    expect: () => ({ inputTokens: 5, cachedTokens: 0, outputTokens: 100 }),
+    complete: async () => {
+      throw new TypeError('a fault of ours');
+    },
+    stream: async (_request, signal, watcher) => {
+      watcher?.onSent();
+      signal.addEventListener('abort', () => cuts.push(signal.reason));
+      let said = 0;
+      async function* chunks(): AsyncGenerator<ChatChunk> {
+        for (; said < 3; said++) {
+          await after(said, signal);
+          watcher?.onBytes();
+          yield { json: String(said) };
+        }
+        await after(said, signal);
+      }
+      return { chunks: chunks(), tokens: () => ({ usage: said === 3 ? USAGE : undefined, outputEstimate: said }) };
+    },
+    close: async () => undefined,
+  };
+}
+
+function serviceOf(upstream: ChatUpstream): ChatService {
+  return new ChatService([upstream], new Catalog([upstream]), accounting);
+}
+
+async function readAll({ chunks }: ChatReplyStream): Promise<void> {
+  for await (const _chunk of chunks);
+}
+
+beforeEach(() => {
+  told = [];
+  cuts = [];
+  client = new AbortController();
+  requester = { key: KEY, signal: client.signal, requestId: 'req_1', idempotency: undefined };
+});
+
+describe('a stream whose delivery', () => {
+  it('reads to the end is billed before the end is told', async () => {
+    let toldAtEnd = 0;
+    await serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, async (stream) => {
+      await readAll(stream);
+      toldAtEnd = told.length;
+    });
+    expect(toldAtEnd).toBe(1);
+    expect(told).toEqual([{ end: 'completed', usage: USAGE, isEstimated: false, kept: undefined }]);
+  });
+
+  it.each<[string, (stream: ChatReplyStream) => Promise<void>]>([
+    ['never begins', async () => undefined],
+    [
+      'stops in the middle, though its client is there,',
+      async ({ chunks }) => {
+        for await (const _chunk of chunks) break;
+      },
+    ],
+  ])('%s is closed as our failure, and its upstream cut', async (_name, deliver) => {
+    await serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, deliver);
+    expect(told).toEqual([{ error: expect.any(Error), partial: undefined }]);
+    expect(cuts).toHaveLength(1);
+  });
+
+  it.each(['at once', 'in the middle', 'at the end'])('throws %s is closed once', async (when) => {
+    const fault = new TypeError('no head');
+    const call = serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, async (stream) => {
+      if (when === 'at the end') await readAll(stream);
+      if (when === 'in the middle') for await (const _chunk of stream.chunks) throw fault;
+      throw fault;
+    });
+    await expect(call).rejects.toBe(fault);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject(when === 'at the end' ? { end: 'completed' } : { error: fault });
+    expect(cuts).toEqual(when === 'at the end' ? [] : [fault]);
+  });
+
+  it('meets a fault in our own translation is closed as failed', async () => {
+    const fault = new TypeError('a fault of ours');
+    const upstream = upstreamThat(async (said) => {
+      if (said === 2) throw fault;
+    });
+    const call = serviceOf(upstream).stream(ASK, { requester, keeper }, readAll);
+    await expect(call).rejects.toBe(fault);
+    expect(told).toEqual([{ error: fault, partial: undefined }]);
+    const whole = serviceOf(upstream).complete({ ...ASK, stream: false }, { requester, keeper });
+    await expect(whole).rejects.toThrow('a fault of ours');
+    expect(told).toHaveLength(2);
+  });
+});
+
+/** Reads one chunk, then leaves as a client does. */
+async function readOneAndLeave({ chunks }: ChatReplyStream): Promise<void> {
+  for await (const _chunk of chunks) {
+    client.abort(LEFT);
+    return;
+  }
+}
+
+describe('a client that leaves after one chunk', () => {
+  it.each<[LeavingPolicy, object]>([
+    ['estimate', { error: LEFT, partial: { usage: { ...USAGE, inputTokens: 5, outputTokens: 0 }, isEstimated: true } }],
+    ['free', { error: LEFT, partial: undefined }],
+    ['drain', { end: 'client_left', usage: USAGE, isEstimated: false }],
+  ])('is closed by the policy %s', async (policy, closing) => {
+    await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, readOneAndLeave);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject(closing);
+    expect(cuts).toEqual(policy === 'drain' ? [] : [LEFT]);
+  });
+
+  it('and is drained, costs nothing where the upstream then fails', async () => {
+    const failure = new AppError('upstream_error', 'broken');
+    const upstream = upstreamThat(async (said) => {
+      if (said === 2) throw failure;
+    }, 'drain');
+    await serviceOf(upstream).stream(ASK, { requester, keeper }, readOneAndLeave);
+    expect(told).toEqual([{ error: failure, partial: undefined }]);
+  });
+
+  it.each<LeavingPolicy>(['estimate', 'drain', 'free'])(
+    'is drained whatever the policy (%s) with an idempotency key, and its reply kept whole',
+    async (policy) => {
+      requester = { ...requester, idempotency: { keyHash: 'a', fingerprint: 'b' } };
+      await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, readOneAndLeave);
+      expect(told).toEqual([{ end: 'client_left', usage: USAGE, isEstimated: false, kept: '0,1,2' }]);
+      expect(cuts).toEqual([]);
+    },
+  );
+});
+
+describe('a client that leaves as the upstream says its last', () => {
+  it.each<[LeavingPolicy, object]>([
+    ['estimate', { end: 'client_left', usage: USAGE, isEstimated: false }],
+    ['drain', { end: 'client_left', usage: USAGE, isEstimated: false }],
+    ['free', { error: LEFT, partial: undefined }],
+  ])('is closed by the policy %s', async (policy, closing) => {
+    const upstream = upstreamThat(async (said) => {
+      if (said === 3) client.abort(LEFT);
+    }, policy);
+    const delivery = async (stream: ChatReplyStream) => await readAll(stream).catch(() => undefined);
+    await serviceOf(upstream).stream(ASK, { requester, keeper }, delivery);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject(closing);
+  });
+});
+
+describe('a server that stops', () => {
+  /** Stands still in front of the third chunk until it is cut. */
+  function stuck(policy: LeavingPolicy): { upstream: ChatUpstream; isStuck: Promise<void> } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const upstream = upstreamThat(async (said, signal) => {
+      if (said < 2) return;
+      resolve();
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    }, policy);
+    return { upstream, isStuck: promise };
+  }
+
+  it('waits for calls whose client has left, and cuts them when its time is over: billed by what came', async () => {
+    const { upstream, isStuck } = stuck('drain');
+    const service = serviceOf(upstream);
+    const call = service.stream(ASK, { requester, keeper }, readOneAndLeave);
+    await isStuck;
+    let isClosed = false;
+    const closing = service.close().then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isClosed).toBe(false);
+    service.cut();
+    await closing;
+    await call;
+    expect(told).toMatchObject([
+      { error: LEFT, partial: { isEstimated: true, usage: { inputTokens: 5, outputTokens: 2 } } },
+    ]);
+  });
+
+  it('lets a cut attempt of an idempotent call cost nothing, because a retry runs anew', async () => {
+    requester = { ...requester, idempotency: { keyHash: 'a', fingerprint: 'b' } };
+    const { upstream, isStuck } = stuck('drain');
+    const service = serviceOf(upstream);
+    const call = service.stream(ASK, { requester, keeper }, readOneAndLeave);
+    await isStuck;
+    service.cut();
+    await call;
+    expect(told).toEqual([{ error: LEFT, partial: undefined }]);
+  });
+
+  it('asks no upstream any more once it was cut', async () => {
+    const service = serviceOf(upstreamThat());
+    service.cut();
+    const call = service.stream(ASK, { requester, keeper }, readAll);
+    await expect(call).rejects.toMatchObject({ code: 'internal_error' });
+    expect(told).toHaveLength(1);
+  });
+
+  it('fails the calls of clients that are there, at no cost', async () => {
+    const { upstream, isStuck } = stuck('estimate');
+    const service = serviceOf(upstream);
+    const call = service.stream(ASK, { requester, keeper }, readAll);
+    await isStuck;
+    service.cut();
+    // Their connections are closed a moment later.
+    client.abort(LEFT);
+    await expect(call).rejects.toMatchObject({ code: 'internal_error' });
+    expect(told).toEqual([{ error: expect.objectContaining({ code: 'internal_error' }), partial: undefined }]);
+    await service.close();
+  });
+});
