@@ -5,16 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { measureAccounting } from './accounting.ts';
-import { BareLoops } from './bare-loop.ts';
-import { API_KEY, NullEndpoint, ServerProcess } from './child-processes.ts';
-import { BenchClient } from './client.ts';
-import { type EngineSettings, readEngineSettings } from './engine-settings.ts';
-import { checkGolden } from './golden-check.ts';
-import { describeMachine, describeVersions, listSettings } from './hardware.ts';
-import { type LoadResult, runClosedLoop } from './load.ts';
-import { measureMemory, measurePeak } from './memory.ts';
-import { measureLatencyOverhead, measureThroughputRatio, timeDecisions } from './overhead.ts';
+import { checkGolden } from './answers/golden-check.ts';
+import { BenchClient } from './load/client.ts';
+import { type LoadResult, runClosedLoop } from './load/load.ts';
+import { summariseLatencies } from './load/statistics.ts';
+import { type DecisionSize, listMixes, type Mix, makeDecision } from './load/workload.ts';
+import { describeMachine, describeVersions, listSettings } from './pages/hardware.ts';
 import {
   type AccountingOnlyReport,
   type BenchReport,
@@ -23,9 +19,13 @@ import {
   type ReportHead,
   TARGETS,
   writeReport,
-} from './report.ts';
-import { summariseLatencies } from './statistics.ts';
-import { type DecisionSize, listMixes, type Mix, makeDecision } from './workload.ts';
+} from './pages/report.ts';
+import { measureAccounting } from './parts/accounting.ts';
+import { measureMemory, measurePeak } from './parts/memory.ts';
+import { measureLatencyOverhead, measureThroughputRatio, timeDecisions } from './parts/overhead.ts';
+import { BareLoops } from './servers/bare-loop.ts';
+import { API_KEY, NullEndpoint, ServerProcess } from './servers/child-processes.ts';
+import { type EngineSettings, readEngineSettings } from './servers/engine-settings.ts';
 
 const CONCURRENCIES = [1, 2, 4, 8, 16, 32];
 const MAX_CONCURRENCY = 32;

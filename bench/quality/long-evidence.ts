@@ -4,7 +4,7 @@
 import { type AskedModel, answerRows } from '../../src/quality/asking.ts';
 import { measureFigures } from '../../src/quality/figures.ts';
 import type { LabelledRow } from '../../src/quality/labelled-row.ts';
-import { makeRandom } from '../workload.ts';
+import { makeRandom } from '../load/workload.ts';
 import type { DecisionTask } from './decision-tasks.ts';
 
 /** They ask what somebody wants of a service, films among them; news and posts do not say, film reviews might. */

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { API_KEY, ServerProcess } from '../../bench/child-processes.ts';
+import { API_KEY, ServerProcess } from '../../bench/servers/child-processes.ts';
 import { answerCounted, upstreamSetting } from '../money/counting-upstream.ts';
 import { UpstreamDouble } from '../upstream/upstream-double.ts';
 import { installTools, REDOCLY, SCHEMATHESIS, SPECTRAL } from './tools.ts';

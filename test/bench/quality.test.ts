@@ -179,7 +179,7 @@ it('the diagram shows filled bins alone, and any name', () => {
 describe('a run', () => {
   const run = promisify(execFile);
   const start = (args: readonly string[]) =>
-    run(process.execPath, [join(ROOT, 'bench', 'quality', 'run.ts'), ...args], {
+    run(process.execPath, [join(ROOT, 'bench', 'quality.ts'), ...args], {
       cwd: folder,
       env: childEnvironment({}),
     });

@@ -6,7 +6,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { API_KEY, ServerProcess } from '../../bench/child-processes.ts';
+import { API_KEY, ServerProcess } from '../../bench/servers/child-processes.ts';
 import { PricedModels } from '../money/priced-models.ts';
 
 const WATCH = pathToFileURL(join(import.meta.dirname, 'stall-watch.mjs')).href;

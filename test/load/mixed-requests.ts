@@ -1,6 +1,6 @@
 // Requests as many callers mix them, seeded: decisions and embeddings of many lengths, and what a server must refuse.
 
-import { makeDecision, makeDocument, makeRandom } from '../../bench/workload.ts';
+import { makeDecision, makeDocument, makeRandom } from '../../bench/load/workload.ts';
 
 export interface MixedRequest {
   readonly path: '/ai/v1/systemone' | '/ai/v1/embeddings';

@@ -1,8 +1,8 @@
 // Some requests asked again and again while others, of other lengths and other keys, keep the server busy. Every reply must be the
 // first one, to the bit.
 
-import { BenchClient } from '../../bench/client.ts';
-import { makeDecision, makeRandom } from '../../bench/workload.ts';
+import { BenchClient } from '../../bench/load/client.ts';
+import { makeDecision, makeRandom } from '../../bench/load/workload.ts';
 import { ADMIN_KEY } from '../money/fleet.ts';
 import { issueKey } from '../money/issue-key.ts';
 import { type Environment, ServerProcess } from '../process/server-process.ts';

@@ -1,9 +1,9 @@
 // Many mixed requests by many clients, some of whom leave: what was answered, what was not as it should be, and the server's memory
 // along the way.
 
-import { findMemoryUse } from '../../bench/child-processes.ts';
-import { BenchClient } from '../../bench/client.ts';
-import { makeRandom } from '../../bench/workload.ts';
+import { BenchClient } from '../../bench/load/client.ts';
+import { makeRandom } from '../../bench/load/workload.ts';
+import { findMemoryUse } from '../../bench/servers/child-processes.ts';
 import { ADMIN_KEY } from '../money/fleet.ts';
 import { type IssuedKey, issueKey } from '../money/issue-key.ts';
 import { runUmpire } from '../process/run-umpire.ts';

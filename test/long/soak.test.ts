@@ -2,7 +2,7 @@
 // the books are without a fault. SOAK_REQUESTS says how many. Needs Linux for the memory.
 
 import { expect, it } from 'vitest';
-import { fitPolynomial } from '../../bench/peers/fits.ts';
+import { fitPolynomial } from '../../bench/parts/fits.ts';
 import { type MemorySample, soak } from '../load/soak-run.ts';
 
 const REQUESTS = Number(process.env['SOAK_REQUESTS'] ?? 100_000);

@@ -1,0 +1,63 @@
+// The bench's documents are as long as they say, and never the same twice.
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { VOCABULARY } from '../../../bench/load/vocabulary.ts';
+import { listMixes, makeDecision, makeDocument, makeRandom, toQuestions } from '../../../bench/load/workload.ts';
+import { BertTokenizer } from '../../../src/runtime/bert-tokenizer.ts';
+
+const tokenizerFile = resolve(import.meta.dirname, '../../../models/text-embed-mini/tokenizer.json');
+const tokenizer = new BertTokenizer(JSON.parse(readFileSync(tokenizerFile, 'utf8')));
+
+describe('a document', () => {
+  it.each([0, 1, 512, 2000])('of %i tokens has as many', (tokens) => {
+    expect(tokenizer.encode(makeDocument(tokens))).toHaveLength(tokens);
+  });
+
+  it('is made of words of one token each', () => {
+    expect(VOCABULARY.filter((word) => tokenizer.encode(word).length !== 1)).toEqual([]);
+  });
+
+  it('is new every time, so that no cache can answer it', () => {
+    expect(new Set(Array.from({ length: 1000 }, () => makeDocument(64))).size).toBe(1000);
+  });
+});
+
+describe('a decision', () => {
+  it('has as many questions as asked for, in three types', () => {
+    const questions = toQuestions(makeDecision({ stateTokens: 8, questions: 16 }));
+    expect(questions).toHaveLength(16);
+    expect(new Set(questions.map((question) => question.type))).toEqual(new Set(['choice', 'noul', 'score']));
+  });
+
+  it('of kind choice has four options in every question', () => {
+    const questions = toQuestions(makeDecision({ stateTokens: 8, questions: 8, kind: 'choice' }));
+    expect(questions.map((question) => question.type === 'choice' && question.options.length)).toEqual(
+      Array(8).fill(4),
+    );
+  });
+});
+
+describe('the grid', () => {
+  it('has every length with every number of questions, and embeddings', () => {
+    const names = listMixes(false).map((mix) => mix.name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => name.startsWith('decide'))).toHaveLength(9);
+    expect(names.filter((name) => name.startsWith('embed'))).toHaveLength(3);
+  });
+
+  it('is sent as JSON', () => {
+    for (const mix of listMixes(false)) expect(JSON.parse(mix.makeBody())).toHaveProperty('model');
+  });
+});
+
+describe('makeRandom', () => {
+  it('repeats itself for the same seed and stays in [0, 1)', () => {
+    const [left, right] = [makeRandom(7), makeRandom(7)];
+    const values = Array.from({ length: 1000 }, () => left());
+    expect(values).toEqual(Array.from({ length: 1000 }, () => right()));
+    expect(Math.min(...values)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...values)).toBeLessThan(1);
+  });
+});
