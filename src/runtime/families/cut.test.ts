@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cut as cutIds } from './cut.ts';
+import { cut as cutIds, cutShare } from './cut.ts';
 
 /** Ids of 100 and more continue a word. */
 const continues = (id: number): boolean => id >= 100;
@@ -33,5 +33,20 @@ describe('cut', () => {
     const ids = Array.from({ length: 500 }, (_, i) => (i * 7919) % 150);
     expect(cut(ids, 16, continues).flat()).toEqual(ids);
     expect(cut(ids, 16, continues).every((slice) => slice.length <= 16)).toBe(true);
+  });
+});
+
+describe('shares of a list', () => {
+  it.each([
+    [0, 3],
+    [1, 4],
+    [7, 3],
+    [8, 4],
+  ])('of %i items for %i are all of them, in order, about as many each', (length, count) => {
+    const items = Array.from({ length }, (_, item) => item);
+    const shares = Array.from({ length: count }, (_, index) => cutShare(items, index, count));
+    expect(shares.flat()).toEqual(items);
+    const lengths = shares.map((share) => share.length);
+    expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1);
   });
 });

@@ -1,4 +1,5 @@
-// Cuts token ids into slices that fit a window, at word boundaries where that leaves at least half a slice. Pure.
+// Cuts token ids into slices that fit a window, at word boundaries where that leaves at least half a slice; and lists into
+// shares. Pure.
 
 /**
  * Consecutive slices of at most `size` ids; a slice that would end inside a word ends before that word, unless less than
@@ -24,4 +25,10 @@ function sliceEnd(
   let word = end;
   while (word > start && word < ids.length && isContinuation(ids[word] ?? 0)) word--;
   return 2 * (word - start) >= size ? word : end;
+}
+
+/** Consecutive items, about as many as in each other share; all shares together are all items, however many of either. */
+export function cutShare<T>(items: readonly T[], index: number, count: number): T[] {
+  const bound = (at: number): number => Math.floor((at * items.length) / count);
+  return items.slice(bound(index), bound(index + 1));
 }

@@ -3,9 +3,9 @@
 
 import { AppError } from '../../domain/errors.ts';
 import type { TextEncoderManifest } from '../manifest.ts';
-import type { EmbedItem, InputShare, LongInputs } from '../messages.ts';
+import type { EmbedItem, LongInputs } from '../messages.ts';
 import { isWordPiece, type Tokenizer } from '../tokenizer.ts';
-import { cut } from './cut.ts';
+import { cut, cutShare } from './cut.ts';
 import { countedTokens, tellTokens } from './token-limit.ts';
 
 const SPECIAL_TOKENS = 2;
@@ -16,8 +16,8 @@ interface EmbeddingReader {
   readonly manifest: TextEncoderManifest;
   readonly tokenizer: Tokenizer;
   readonly longInputs: LongInputs;
-  /** Default: the tokenizer's. */
-  readonly encode?: Tokenizer['encode'];
+  /** Of texts that come in shares. Default: the tokenizer's. */
+  readonly encodeShared?: Tokenizer['encode'];
 }
 
 export interface EmbeddingRow {
@@ -51,24 +51,25 @@ export function tokenizeInputs(inputs: readonly EmbedItem[], reader: EmbeddingRe
   return { rows, inputTokens };
 }
 
-function readItem({ place, input, share }: EmbedItem, reader: EmbeddingReader): EmbeddingRow {
+function readItem(item: EmbedItem, reader: EmbeddingReader): EmbeddingRow {
+  const { place, input, share } = item;
   const param = `input[${place}]`;
   const limit = inputTokenLimit(reader.manifest, reader.longInputs);
-  const read = readIds(input, limit, reader);
+  const read = readIds(item, limit, reader);
   const isTruncated = reader.longInputs === 'truncate' && read.length > limit;
   if (read.length > limit && !isTruncated) throw tooLong(input, read.length, { param, limit, reader });
   const ids = typeof input === 'string' ? (read as Int32Array) : checkIds(input, param, reader);
-  const window = windowTokens(reader.manifest);
-  if (ids.length <= window) return { place, windows: [ids], isTruncated };
-  if (isTruncated) return { place, windows: [ids.subarray(0, window)], isTruncated };
-  return { place, windows: takeShare(cutWindows(ids, window, reader.tokenizer), share), isTruncated };
+  // That a text is long was estimated: of a shorter one some shares are empty.
+  const windows = toWindows(isTruncated ? ids.subarray(0, limit) : ids, reader);
+  return { place, windows: share === undefined ? windows : cutShare(windows, share.index, share.count), isTruncated };
 }
 
 /** @returns as many ids as it takes to know what becomes of the input */
-function readIds(input: EmbedItem['input'], limit: number, reader: EmbeddingReader): ArrayLike<number> {
+function readIds({ input, share }: EmbedItem, limit: number, reader: EmbeddingReader): ArrayLike<number> {
   if (typeof input !== 'string') return input;
-  const { tokenizer, longInputs, encode = (text, most) => tokenizer.encode(text, most) } = reader;
-  return encode(input, longInputs === 'truncate' ? limit : countedTokens(limit));
+  const { tokenizer, longInputs, encodeShared } = reader;
+  const most = longInputs === 'truncate' ? limit : countedTokens(limit);
+  return share === undefined || encodeShared === undefined ? tokenizer.encode(input, most) : encodeShared(input, most);
 }
 
 function tooLong(
@@ -94,15 +95,9 @@ function checkIds(ids: readonly number[], param: string, { manifest, tokenizer }
   return Int32Array.from(ids);
 }
 
-/** Between words, where the tokenizer knows where they are. */
-function cutWindows(ids: Int32Array, size: number, tokenizer: Tokenizer): Int32Array[] {
+/** At least one; cut between words, where the tokenizer knows where they are. */
+function toWindows(ids: Int32Array, { manifest, tokenizer }: EmbeddingReader): Int32Array[] {
+  const size = windowTokens(manifest);
+  if (ids.length <= size) return [ids];
   return cut(ids, size, isWordPiece(tokenizer) ? (id) => tokenizer.isContinuation(id) : () => false);
-}
-
-/** All shares together are all windows, however many there are of either. */
-function takeShare(windows: readonly Int32Array[], share: InputShare | undefined): readonly Int32Array[] {
-  if (share === undefined) return windows;
-  const { index, count } = share;
-  const bound = (at: number): number => Math.floor((at * windows.length) / count);
-  return windows.slice(bound(index), bound(index + 1));
 }

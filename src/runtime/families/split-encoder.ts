@@ -20,6 +20,7 @@ import type {
 } from '../messages.ts';
 import type { GraphSession } from '../session.ts';
 import type { WordPieceTokenizer } from '../tokenizer.ts';
+import { cutShare } from './cut.ts';
 import { type DecisionTexts, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
 import { KeyValueLayout, type KeyValues } from './key-values.ts';
 import {
@@ -257,12 +258,6 @@ export class SplitEncoder {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
     return restoreOrder(softmax(logits, temperature), question.order);
   }
-}
-
-/** One of several shares of a list, which are as long as each other, but for one. */
-function cutShare<T>(all: readonly T[], share: number, shares: number): T[] {
-  const [from, to] = [share, share + 1].map((end) => Math.floor((all.length * end) / shares));
-  return all.slice(from, to);
 }
 
 function countTokens(shares: readonly EncodedShare[]): number {

@@ -8,9 +8,6 @@ import type { Tokenizer } from '../tokenizer.ts';
 import { tokenizeInputs } from './embedding-tokens.ts';
 import { finishVector, meanOfWindows } from './embedding-vector.ts';
 
-/** A text that cannot be long is read as fast as it is compared. */
-const LONG_CHARACTERS = 4096;
-
 export interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
   readonly tokenizer: Tokenizer;
@@ -37,7 +34,7 @@ export class TextEncoder {
     const { rows, inputTokens } = tokenizeInputs(task.inputs, {
       ...this.parts,
       longInputs: task.longInputs,
-      encode: (text, limit) => this.encode(text, limit),
+      encodeShared: (text, limit) => this.encodeShared(text, limit),
     });
     const tokenizedMs = performance.now();
     const embeddings: EmbedReply['embeddings'][number][] = [];
@@ -61,9 +58,8 @@ export class TextEncoder {
     return { vectors, tokens: windows.map(({ length }) => length) };
   }
 
-  /** Shares of a long text mostly come one after the other: it is tokenised for the first of them. */
-  private encode(text: string, limit: number | undefined): Int32Array {
-    if (text.length < LONG_CHARACTERS) return this.parts.tokenizer.encode(text, limit);
+  /** Shares of a text mostly come one after the other: it is tokenised for the first of them. */
+  private encodeShared(text: string, limit: number | undefined): Int32Array {
     if (this.last?.text !== text || this.last.limit !== limit) {
       this.last = { text, limit, ids: this.parts.tokenizer.encode(text, limit) };
     }
