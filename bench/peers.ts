@@ -5,7 +5,7 @@
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openTokenizer } from '../src/runtime/open-tokenizer.ts';
+import { openTokenizer } from '../src/runtime/tokenizer/open-tokenizer.ts';
 import { Loads } from './load/loads.ts';
 import { DECISION_MODEL } from './load/workload.ts';
 import { describeMachine, describeVersions, listSettings } from './pages/hardware.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Tokenizer as Library } from '@huggingface/tokenizers';
-import { openTokenizer, tellTokenizer } from '../src/runtime/open-tokenizer.ts';
+import { openTokenizer, tellTokenizer } from '../src/runtime/tokenizer/open-tokenizer.ts';
 
 interface Contender {
   readonly name: string;

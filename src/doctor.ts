@@ -10,7 +10,7 @@ import { ConfigError, type LoadedConfig, loadConfig } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import type { ModelCard } from './domain/model-card.ts';
 import { findListenFault, isReachableFromOutside } from './http/listen-address.ts';
-import { readModelFolder } from './runtime/model-folder.ts';
+import { readModelFolder } from './runtime/model-folder/model-folder.ts';
 import { isAddon, loadAddon } from './runtime/native.ts';
 import { Catalog } from './services/catalog.ts';
 import { findOpenDoors } from './storage/data-folder.ts';

@@ -10,9 +10,13 @@ import type { Caller } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { AskedModel } from '../../src/quality/asking.ts';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
-import type { ModelFolder, SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/manifest.ts';
-import { readModelFolder } from '../../src/runtime/model-folder.ts';
+import type {
+  ModelFolder,
+  SplitEncoderManifest,
+  TextEncoderManifest,
+} from '../../src/runtime/model-folder/manifest.ts';
+import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 const MODELS = resolve(import.meta.dirname, '..', '..', 'models');
 const BASELINE_MODEL = 'text-embed-mini';

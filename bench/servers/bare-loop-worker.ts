@@ -5,13 +5,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Question } from '../../src/domain/question.ts';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
-import { SplitEncoder } from '../../src/runtime/families/split-encoder.ts';
-import { StateCache } from '../../src/runtime/families/state-cache.ts';
+import { SplitEncoder } from '../../src/runtime/families/split-encoder/split-encoder.ts';
+import { StateCache } from '../../src/runtime/families/split-encoder/state-cache.ts';
 import { openGraphs } from '../../src/runtime/graph-opener.ts';
 import { findPrecision } from '../../src/runtime/load-model.ts';
-import { readModelFolder } from '../../src/runtime/model-folder.ts';
+import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { floatTensor, type GraphSession, type Tensor } from '../../src/runtime/session.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 export interface BareLoopSetup {
   readonly modelFolder: string;

@@ -2,8 +2,8 @@
 // answer is the same to the bit.
 
 import { toAnswer } from '../domain/answer.ts';
-import type { SplitEncoderManifest } from '../runtime/manifest.ts';
 import type { AnswerReply, DecideTask, EncodeReply, TimedCase } from '../runtime/messages.ts';
+import type { SplitEncoderManifest } from '../runtime/model-folder/manifest.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { Gate, LaterParts, PartResult, Routing } from './call.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';

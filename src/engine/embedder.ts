@@ -1,7 +1,7 @@
 // One embedding model's jobs: texts of like length together, in parts that all free workers share and that let decisions
 // through.
 
-import { finishVector, meanOfWindows } from '../runtime/families/embedding-vector.ts';
+import { finishVector, meanOfWindows } from '../runtime/families/text-encoder/embedding-vector.ts';
 import type { EmbeddedWindows, EmbedReply, EmbedTask, LongInputs } from '../runtime/messages.ts';
 import type { CallPart, PartResult } from './call.ts';
 import { addWork, CostModel, type Work } from './cost-model.ts';

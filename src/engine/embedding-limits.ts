@@ -2,9 +2,9 @@
 // whole. Pure.
 
 import { AppError } from '../domain/errors.ts';
-import { inputTokenLimit, windowTokens } from '../runtime/families/embedding-tokens.ts';
-import type { TextEncoderManifest } from '../runtime/manifest.ts';
+import { inputTokenLimit, windowTokens } from '../runtime/families/text-encoder/embedding-tokens.ts';
 import type { LongInputs } from '../runtime/messages.ts';
+import type { TextEncoderManifest } from '../runtime/model-folder/manifest.ts';
 import type { EmbedInput, EmbedJob } from './engine.ts';
 
 /** As many as there may be inputs of one window each: windows make a call no dearer than it could be without them. */

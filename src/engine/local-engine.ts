@@ -1,11 +1,11 @@
 // Builds the engine of this machine: model folders, a pool of workers and the queue in front of it. What it does from
 // then on is pooled-engine.ts's.
 
-import type { ModelFolder } from '../runtime/manifest.ts';
-import { readModelFolder } from '../runtime/model-folder.ts';
-import { type TokenizerChoice, tellTokenizer } from '../runtime/open-tokenizer.ts';
+import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
+import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { openTokenCounter } from '../runtime/token-counter.ts';
+import { type TokenizerChoice, tellTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
 import { WorkerPool } from '../runtime/worker-pool.ts';
 import { countCores } from './core-count.ts';
 import type { Engine } from './engine.ts';

@@ -3,15 +3,15 @@
 
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import { inputTokenLimit, windowTokens } from '../runtime/families/embedding-tokens.ts';
+import { inputTokenLimit, windowTokens } from '../runtime/families/text-encoder/embedding-tokens.ts';
+import type { LongInputs } from '../runtime/messages.ts';
 import {
   type Manifest,
   type ModelFolder,
   priceOf,
   type SplitEncoderManifest,
   type TextEncoderManifest,
-} from '../runtime/manifest.ts';
-import type { LongInputs } from '../runtime/messages.ts';
+} from '../runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Decider, type DeciderOptions } from './decider.ts';

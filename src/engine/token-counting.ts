@@ -1,8 +1,8 @@
 // Tokens of a job before it runs: short texts are counted at once on this thread, long ones by a worker ahead of its
 // other work, those too long for almost any model when it is their turn. All give the number that the job's reply bills.
 
-import type { ModelFolder } from '../runtime/manifest.ts';
 import type { CountTask, LongInputs } from '../runtime/messages.ts';
+import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { type SizedInput, splitEmbedInputs } from './embed-parts.ts';

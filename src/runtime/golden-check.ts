@@ -1,11 +1,17 @@
 // Runs a model's golden cases at load: a model that disagrees with the answers it was shipped with does not serve. The
 // runs warm the model up, and their times are where the cost model begins.
 
-import { tokenizeQuestion } from './families/prompt.ts';
-import type { SplitEncoder } from './families/split-encoder.ts';
-import type { TextEncoder } from './families/text-encoder.ts';
-import { type DecisionCase, type EmbeddingCase, findDecisionFault, findEmbeddingFault, toQuestion } from './golden.ts';
+import { tokenizeQuestion } from './families/split-encoder/prompt.ts';
+import type { SplitEncoder } from './families/split-encoder/split-encoder.ts';
+import type { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import type { TimedCase } from './messages.ts';
+import {
+  type DecisionCase,
+  type EmbeddingCase,
+  findDecisionFault,
+  findEmbeddingFault,
+  toQuestion,
+} from './model-folder/golden.ts';
 
 /** `[CLS]` and `[SEP]` of one text. */
 const SPECIAL_TOKENS = 2;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { sumOfFile } from './file-sum.ts';
+import { sumOfFile } from './model-folder/file-sum.ts';
 
 /** Its time of change says when the entry was last used. */
 const LIST_FILE = 'files.json';

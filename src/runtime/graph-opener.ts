@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { provideEntry } from './graph-cache.ts';
-import type { GraphFiles, ModelFolder } from './manifest.ts';
+import type { GraphFiles, ModelFolder } from './model-folder/manifest.ts';
 import {
   type GraphSession,
   LIBRARY_VERSION,

@@ -3,18 +3,18 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SplitEncoder } from './families/split-encoder.ts';
-import type { StateCache } from './families/state-cache.ts';
-import { TextEncoder } from './families/text-encoder.ts';
-import type { DecisionCase, EmbeddingCase, GoldenFile } from './golden.ts';
+import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
+import type { StateCache } from './families/split-encoder/state-cache.ts';
+import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-check.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
-import type { ModelFolder } from './manifest.ts';
 import type { LoadedModelReport } from './messages.ts';
-import { openTokenizer, type TokenizerChoice } from './open-tokenizer.ts';
+import type { DecisionCase, EmbeddingCase, GoldenFile } from './model-folder/golden.ts';
+import type { ModelFolder } from './model-folder/manifest.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
-import { isWordPiece, type Tokenizer } from './tokenizer.ts';
+import { openTokenizer, type TokenizerChoice } from './tokenizer/open-tokenizer.ts';
+import { isWordPiece, type Tokenizer } from './tokenizer/tokenizer.ts';
 
 /** A model that answers and agrees with its golden cases. */
 export interface LoadedModel {

@@ -2,8 +2,8 @@
 
 import type { ErrorRecord } from '../domain/errors.ts';
 import type { Question } from '../domain/question.ts';
-import type { ModelFolder } from './manifest.ts';
-import type { TokenizerChoice } from './open-tokenizer.ts';
+import type { ModelFolder } from './model-folder/manifest.ts';
+import type { TokenizerChoice } from './tokenizer/open-tokenizer.ts';
 
 /** `workerData` of every worker. */
 export interface WorkerSetup {

@@ -2,7 +2,7 @@
 // it is native-tokenizer.ts's.
 
 import { createRequire } from 'node:module';
-import type { BertVocabulary } from './bert-file.ts';
+import type { BertVocabulary } from './tokenizer/bert-file.ts';
 
 declare const handleMark: unique symbol;
 

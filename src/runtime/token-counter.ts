@@ -1,13 +1,13 @@
 // Counts the tokens of a job on the thread that asks, with the code that tokenises the job in a worker. Reaches no
 // graph, so that the main thread may hold it.
 
-import { tokenizeDecision } from './families/decision-tokens.ts';
-import { tokenizeInputs } from './families/embedding-tokens.ts';
-import type { ModelFolder } from './manifest.ts';
+import { tokenizeDecision } from './families/split-encoder/decision-tokens.ts';
+import { tokenizeInputs } from './families/text-encoder/embedding-tokens.ts';
 import type { CountTask } from './messages.ts';
-import { NativeTokenizer } from './native-tokenizer.ts';
-import { openTokenizer, type TokenizerChoice } from './open-tokenizer.ts';
-import { isWordPiece } from './tokenizer.ts';
+import type { ModelFolder } from './model-folder/manifest.ts';
+import { NativeTokenizer } from './tokenizer/native-tokenizer.ts';
+import { openTokenizer, type TokenizerChoice } from './tokenizer/open-tokenizer.ts';
+import { isWordPiece } from './tokenizer/tokenizer.ts';
 
 export interface TokenCounter {
   /** A few microseconds for a page of text, whatever it says. */

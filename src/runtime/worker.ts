@@ -4,9 +4,9 @@
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../domain/errors.ts';
-import { SplitEncoder } from './families/split-encoder.ts';
-import { StateCache } from './families/state-cache.ts';
-import { TextEncoder } from './families/text-encoder.ts';
+import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
+import { StateCache } from './families/split-encoder/state-cache.ts';
+import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { dropUnusedEntries } from './graph-cache.ts';
 import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
 import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';

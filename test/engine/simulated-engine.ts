@@ -4,8 +4,8 @@
 import type { Question } from '../../src/domain/question.ts';
 import type { DecideJob, Engine } from '../../src/engine/engine.ts';
 import { PooledEngine, type PooledEngineOptions } from '../../src/engine/pooled-engine.ts';
-import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/manifest.ts';
 import type { ReplyOf, Task } from '../../src/runtime/messages.ts';
+import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
 import type { RandomSource } from '../models/random-source.ts';
 import { ManualClock } from './manual-clock.ts';

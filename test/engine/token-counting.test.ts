@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { Dispatcher } from '../../src/engine/dispatcher.ts';
 import { TokenCounting } from '../../src/engine/token-counting.ts';
-import type { SplitEncoderManifest } from '../../src/runtime/manifest.ts';
 import type { CountTask } from '../../src/runtime/messages.ts';
+import type { SplitEncoderManifest } from '../../src/runtime/model-folder/manifest.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool } from './manual-pool.ts';
 

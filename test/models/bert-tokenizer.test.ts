@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 interface Fixture {
   readonly text: string;

@@ -10,8 +10,8 @@ import {
   replaceTemperatures,
   rescaleGolden,
   writeTemperatures,
-} from '../../src/runtime/calibrated-folder.ts';
-import { readModelFolder } from '../../src/runtime/model-folder.ts';
+} from '../../src/runtime/model-folder/calibrated-folder.ts';
+import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { createTinyEngine, tinyDecision } from '../workers/tiny-engine.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'umpire-calibrated-'));

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
-import { toQuestion } from '../../src/runtime/golden.ts';
 import type { DecideReply, EncodedShare } from '../../src/runtime/messages.ts';
-import { readModelFolder } from '../../src/runtime/model-folder.ts';
+import { toQuestion } from '../../src/runtime/model-folder/golden.ts';
+import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { WorkerPool } from '../../src/runtime/worker-pool.ts';
 import { randomRequests } from './random-requests.ts';
 

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isBertFile } from '../../src/runtime/bert-file.ts';
-import { LibraryTokenizer } from '../../src/runtime/library-tokenizer.ts';
+import { isBertFile } from '../../src/runtime/tokenizer/bert-file.ts';
+import { LibraryTokenizer } from '../../src/runtime/tokenizer/library-tokenizer.ts';
 
 const readJson = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8'));

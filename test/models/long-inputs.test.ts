@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller, EmbedInput, EmbedJob, EmbedResult } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 import { createTinyEngine } from '../workers/tiny-engine.ts';
 
 const caller: Caller = { keyId: 'key', signal: new AbortController().signal };

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
-import { SplitEncoder } from '../../src/runtime/families/split-encoder.ts';
-import { StateCache } from '../../src/runtime/families/state-cache.ts';
-import type { SplitEncoderManifest } from '../../src/runtime/manifest.ts';
-import { openTokenizer } from '../../src/runtime/open-tokenizer.ts';
+import { SplitEncoder } from '../../src/runtime/families/split-encoder/split-encoder.ts';
+import { StateCache } from '../../src/runtime/families/split-encoder/state-cache.ts';
+import type { SplitEncoderManifest } from '../../src/runtime/model-folder/manifest.ts';
 import { type GraphSession, openGraph } from '../../src/runtime/session.ts';
-import { isWordPiece } from '../../src/runtime/tokenizer.ts';
+import { openTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
+import { isWordPiece } from '../../src/runtime/tokenizer/tokenizer.ts';
 
 const FOLDER = fileURLToPath(new URL('../../models/kev', import.meta.url));
 const KEPT_BYTES = 32 * 1024 * 1024;

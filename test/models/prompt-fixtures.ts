@@ -7,14 +7,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
 import {
   countQuestionTokens,
   cutWindows,
   prepareQuestion,
   tokenizeQuestion,
-} from '../../src/runtime/families/prompt.ts';
-import { toQuestion } from '../../src/runtime/golden.ts';
+} from '../../src/runtime/families/split-encoder/prompt.ts';
+import { toQuestion } from '../../src/runtime/model-folder/golden.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 import {
   type GoldenQuestion,
   kevLimits as kev,

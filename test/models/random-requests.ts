@@ -1,8 +1,8 @@
 // Requests of every shape from a seed: sizes, types of questions and texts that a tokenizer may stumble over. What is
 // made of them is prompt-fixtures.ts's.
 
-import type { PromptLimits } from '../../src/runtime/families/prompt.ts';
-import type { DecisionCase } from '../../src/runtime/golden.ts';
+import type { PromptLimits } from '../../src/runtime/families/split-encoder/prompt.ts';
+import type { DecisionCase } from '../../src/runtime/model-folder/golden.ts';
 import { RandomSource } from './random-source.ts';
 
 export type GoldenQuestion = DecisionCase['questions'][number];

@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { probabilitiesInOrder } from '../../src/domain/answer.ts';
 import { createLocalEngine } from '../../src/engine/local-engine.ts';
-import { toQuestion } from '../../src/runtime/golden.ts';
+import { toQuestion } from '../../src/runtime/model-folder/golden.ts';
 import type { GoldenQuestion } from './random-requests.ts';
 
 interface Line {

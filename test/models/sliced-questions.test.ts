@@ -9,7 +9,7 @@ import { toAnswer } from '../../src/domain/answer.ts';
 import type { Question } from '../../src/domain/question.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { EncodedShare } from '../../src/runtime/messages.ts';
-import { readModelFolder } from '../../src/runtime/model-folder.ts';
+import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { WorkerPool } from '../../src/runtime/worker-pool.ts';
 import { RandomSource } from './random-source.ts';
 

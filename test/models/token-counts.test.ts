@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller, DecideJob, EmbedInput, EmbedJob } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
-import { toQuestion } from '../../src/runtime/golden.ts';
+import { toQuestion } from '../../src/runtime/model-folder/golden.ts';
 import { createTinyEngine } from '../workers/tiny-engine.ts';
 import { randomRequests } from './random-requests.ts';
 import { RandomSource } from './random-source.ts';

@@ -2,7 +2,7 @@
 // and the spans to standard output. models/training/fixtures/tokenizer_fuzz.py compares them with the reference library.
 
 import { readFileSync } from 'node:fs';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 import { openNative } from './open-native.ts';
 
 const [file = ''] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 // A thread that finds the vocabulary that its parent made, and sends the ids of a text.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { NativeTokenizer } from '../../src/runtime/native-tokenizer.ts';
+import { NativeTokenizer } from '../../src/runtime/tokenizer/native-tokenizer.ts';
 import { requireAddon } from './open-native.ts';
 
 const addon = await requireAddon();

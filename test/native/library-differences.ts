@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { Tokenizer as Library } from '@huggingface/tokenizers';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 interface Kind {
   readonly name: string;

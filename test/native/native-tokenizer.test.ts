@@ -8,11 +8,11 @@ import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BertTokenizer } from '../../src/runtime/bert-tokenizer.ts';
 import { isAddon, loadAddon } from '../../src/runtime/native.ts';
-import { addVocabulary, NativeTokenizer } from '../../src/runtime/native-tokenizer.ts';
-import { openTokenizer, tellTokenizer } from '../../src/runtime/open-tokenizer.ts';
-import type { WordPieceTokenizer } from '../../src/runtime/tokenizer.ts';
+import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
+import { addVocabulary, NativeTokenizer } from '../../src/runtime/tokenizer/native-tokenizer.ts';
+import { openTokenizer, tellTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
+import type { WordPieceTokenizer } from '../../src/runtime/tokenizer/tokenizer.ts';
 
 interface Group {
   readonly name: string;

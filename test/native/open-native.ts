@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { isAddon, loadAddon, type NativeAddon } from '../../src/runtime/native.ts';
-import { addVocabulary, NativeTokenizer } from '../../src/runtime/native-tokenizer.ts';
+import { addVocabulary, NativeTokenizer } from '../../src/runtime/tokenizer/native-tokenizer.ts';
 
 /** @throws Error that says why there is none */
 export async function requireAddon(): Promise<NativeAddon> {

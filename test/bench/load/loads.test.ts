@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type LoadClass, Loads, streamOf, type Work } from '../../../bench/load/loads.ts';
 import { seedOf } from '../../../bench/parts/closed-part.ts';
 import { ROOT } from '../../../bench/servers/started-peer.ts';
-import { openTokenizer } from '../../../src/runtime/open-tokenizer.ts';
-import type { Tokenizer } from '../../../src/runtime/tokenizer.ts';
+import { openTokenizer } from '../../../src/runtime/tokenizer/open-tokenizer.ts';
+import type { Tokenizer } from '../../../src/runtime/tokenizer/tokenizer.ts';
 
 let tokenizer: Tokenizer;
 let loads: Loads;

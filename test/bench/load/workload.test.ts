@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VOCABULARY } from '../../../bench/load/vocabulary.ts';
 import { listMixes, makeDecision, makeDocument, makeRandom, toQuestions } from '../../../bench/load/workload.ts';
-import { BertTokenizer } from '../../../src/runtime/bert-tokenizer.ts';
+import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 const tokenizerFile = resolve(import.meta.dirname, '../../../models/text-embed-mini/tokenizer.json');
 const tokenizer = new BertTokenizer(JSON.parse(readFileSync(tokenizerFile, 'utf8')));

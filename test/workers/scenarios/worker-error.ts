@@ -1,7 +1,7 @@
 // Two workers; one fails inside a task, then dies of an uncaught error while the other works: the process lives on, the
 // dead one is replaced, and what was in flight beside it is answered.
 
-import { readModelFolder } from '../../../src/runtime/model-folder.ts';
+import { readModelFolder } from '../../../src/runtime/model-folder/model-folder.ts';
 import { WorkerPool } from '../../../src/runtime/worker-pool.ts';
 import { longJob, tinyDecision } from '../tiny-engine.ts';
 

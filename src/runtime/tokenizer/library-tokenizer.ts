@@ -2,7 +2,7 @@
 // library is held to our rules: special tokens never come from a text.
 
 import { Tokenizer as Library } from '@huggingface/tokenizers';
-import { StartError } from './start-error.ts';
+import { StartError } from '../start-error.ts';
 import { type EncodedTexts, encodeEach, type SpecialIds, type Tokenizer } from './tokenizer.ts';
 
 interface LibraryFile {

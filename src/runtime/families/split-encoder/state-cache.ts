@@ -1,7 +1,7 @@
 // Which documents a worker keeps: one slab of memory, who lies where in it, and who goes when room is needed. A document
 // is some floats and the windows it is made of; models and layouts are no business of this file.
 
-import type { WindowKey } from '../messages.ts';
+import type { WindowKey } from '../../messages.ts';
 import { freeArrays } from './key-values.ts';
 import { keyOfDocument } from './window-keys.ts';
 

@@ -1,7 +1,7 @@
 // From windows to the keys and values of a document: what this worker has kept is taken from there, only the rest is
 // encoded. Owns when memory of a document is taken and given back; which documents stay is state-cache.ts's.
 
-import type { EncodedShare, WindowKey } from '../messages.ts';
+import type { EncodedShare, WindowKey } from '../../messages.ts';
 import { freeArrays, type KeyValueLayout, type KeyValues } from './key-values.ts';
 import { LentMemory } from './lent-memory.ts';
 import { openShare, viewShare } from './shared-windows.ts';

@@ -4,11 +4,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { softmax, type Temperatures, temperatureOf } from '../domain/temperature.ts';
+import { softmax, type Temperatures, temperatureOf } from '../../domain/temperature.ts';
+import { StartError } from '../start-error.ts';
 import { type DecisionCase, type GoldenFile, toQuestion } from './golden.ts';
 import type { ModelFolder, SplitEncoderManifest } from './manifest.ts';
 import { readModelFolder } from './model-folder.ts';
-import { StartError } from './start-error.ts';
 
 /** As golden answers are written: nine significant digits. */
 const GOLDEN_DIGITS = 9;

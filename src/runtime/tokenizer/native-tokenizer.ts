@@ -1,8 +1,8 @@
 // BERT's WordPiece by the C++ addon: the same ids as bert-tokenizer.ts, which does the work where there is no addon.
 // Vocabularies are kept by the process, one for all threads.
 
+import type { NativeAddon, NativeHandle } from '../native.ts';
 import { parseBertFile } from './bert-file.ts';
-import type { NativeAddon, NativeHandle } from './native.ts';
 import type { EncodedTexts, SpecialIds, WordPieceTokenizer } from './tokenizer.ts';
 
 /** Ids that come without a second call: all windows of most texts. */

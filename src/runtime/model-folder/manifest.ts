@@ -1,7 +1,7 @@
 // What a model folder says of itself, as plain types that both threads share. Reading and checking is model-folder.ts's.
 
-import type { Price } from '../domain/money.ts';
-import type { QuestionType } from '../domain/question.ts';
+import type { Price } from '../../domain/money.ts';
+import type { QuestionType } from '../../domain/question.ts';
 
 /** Graph files by role (`encode`, `answer`, `head`, perhaps `decide`; `embed`). */
 export type GraphFiles = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 // The graphs of a split encoder, run by run: a window to keys and values, a question against them to logits, or both in
 // one run, with the same bits. What is run, and whose memory it takes, is split-encoder.ts's.
 
-import type { QuestionType } from '../../domain/question.ts';
-import type { SplitEncoderManifest } from '../manifest.ts';
-import { floatTensor, floatValues, type GraphSession, int64Tensor, type Tensor } from '../session.ts';
+import type { QuestionType } from '../../../domain/question.ts';
+import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
+import { floatTensor, floatValues, type GraphSession, int64Tensor, type Tensor } from '../../session.ts';
 import type { KeyValues } from './key-values.ts';
 import type { Chunk, PreparedQuestion } from './prompt.ts';
 import { OptionPool } from './readout.ts';

@@ -1,6 +1,6 @@
 // Golden cases: their layout and what counts as agreement (models/README.md). Pure; load-model.ts runs them.
 
-import type { Question } from '../domain/question.ts';
+import type { Question } from '../../domain/question.ts';
 
 type GoldenQuestion =
   | { readonly type: 'choice'; readonly instructions: string; readonly options: readonly [string, string | null][] }

@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { StartError } from '../start-error.ts';
 import { sumOfFile } from './file-sum.ts';
 import type { Manifest, ModelFolder } from './manifest.ts';
 import { parseManifest } from './manifest-schema.ts';
-import { StartError } from './start-error.ts';
 
 const SUMS_FILE = 'SHA256SUMS';
 const SUM_LINE = /^([0-9a-f]{64}) [ *]([^/\\]+)$/;

@@ -1,7 +1,7 @@
 // Names of windows and documents: two windows have the same key only if `encode` gives them the same keys and values. Pure.
 
 import { hash } from 'node:crypto';
-import type { WindowKey } from '../messages.ts';
+import type { WindowKey } from '../../messages.ts';
 import type { Window } from './split-graphs.ts';
 
 /** The model, and the SHA-256 of everything else that a window's keys and values depend on. */

@@ -1,9 +1,9 @@
 // From questions to the rows a split encoder reads: rendering, sorting, windows and chunks, exactly as models/README.md
 // says. Pure: no tensors, no graphs. models/training/umpire_training/prompts.py is its twin.
 
-import type { Question, QuestionType } from '../../domain/question.ts';
-import type { WordPieceTokenizer } from '../tokenizer.ts';
-import { cut } from './cut.ts';
+import type { Question, QuestionType } from '../../../domain/question.ts';
+import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
+import { cut } from '../cut.ts';
 
 /** The numbers of the manifest that decide how text is cut. */
 export interface PromptLimits {

@@ -1,12 +1,12 @@
 // What a decision is in tokens: the ids of its texts, checked against the model's limits, and the number that is billed.
 // No graphs: the same code counts before a decision and runs in it. Pure.
 
-import { AppError } from '../../domain/errors.ts';
-import type { Question } from '../../domain/question.ts';
-import type { SplitEncoderManifest } from '../manifest.ts';
-import type { WordPieceTokenizer } from '../tokenizer.ts';
+import { AppError } from '../../../domain/errors.ts';
+import type { Question } from '../../../domain/question.ts';
+import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
+import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
+import { countedTokens, tellTokens } from '../token-limit.ts';
 import { countQuestionTokens, type TokenizedQuestion, tokenizeQuestion } from './prompt.ts';
-import { countedTokens, tellTokens } from './token-limit.ts';
 
 export interface DecisionTexts {
   readonly state: string;

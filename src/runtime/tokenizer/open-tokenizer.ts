@@ -4,9 +4,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAddon, loadAddon, type NativeAddon } from '../native.ts';
 import { isBertFile } from './bert-file.ts';
 import { BertTokenizer } from './bert-tokenizer.ts';
-import { isAddon, loadAddon, type NativeAddon } from './native.ts';
 import { addVocabulary, NativeTokenizer } from './native-tokenizer.ts';
 import type { Tokenizer } from './tokenizer.ts';
 

@@ -1,12 +1,12 @@
 // What an embedding call is in tokens: ids of each input, checked against the model's limits, cut or put into windows as
 // the task says. No graphs: the same code counts before a call and runs in it. Pure.
 
-import { AppError } from '../../domain/errors.ts';
-import type { TextEncoderManifest } from '../manifest.ts';
-import type { EmbedItem, LongInputs } from '../messages.ts';
-import { isWordPiece, type Tokenizer } from '../tokenizer.ts';
-import { cut, cutShare } from './cut.ts';
-import { countedTokens, tellTokens } from './token-limit.ts';
+import { AppError } from '../../../domain/errors.ts';
+import type { EmbedItem, LongInputs } from '../../messages.ts';
+import type { TextEncoderManifest } from '../../model-folder/manifest.ts';
+import { isWordPiece, type Tokenizer } from '../../tokenizer/tokenizer.ts';
+import { cut, cutShare } from '../cut.ts';
+import { countedTokens, tellTokens } from '../token-limit.ts';
 
 const SPECIAL_TOKENS = 2;
 /** Of one input that is read in windows. Each window costs as much as an input of its own, so there must be an end. */

@@ -3,9 +3,8 @@
 // first and by questions then, with the same bits, because every run is the same run.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Question } from '../../domain/question.ts';
-import { softmax, temperatureOf } from '../../domain/temperature.ts';
-import type { SplitEncoderManifest } from '../manifest.ts';
+import type { Question } from '../../../domain/question.ts';
+import { softmax, temperatureOf } from '../../../domain/temperature.ts';
 import type {
   AnswerEndTask,
   AnswerReply,
@@ -17,10 +16,11 @@ import type {
   EncodedShare,
   EncodeReply,
   EncodeTask,
-} from '../messages.ts';
-import type { GraphSession } from '../session.ts';
-import type { WordPieceTokenizer } from '../tokenizer.ts';
-import { cutShare } from './cut.ts';
+} from '../../messages.ts';
+import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
+import type { GraphSession } from '../../session.ts';
+import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
+import { cutShare } from '../cut.ts';
 import { type DecisionTexts, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
 import { KeyValueLayout, type KeyValues } from './key-values.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WindowKey } from '../messages.ts';
+import type { WindowKey } from '../../messages.ts';
 import { type KeptDocument, StateCache } from './state-cache.ts';
 
 const FLOAT_BYTES = 4;

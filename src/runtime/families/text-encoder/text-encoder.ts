@@ -1,10 +1,10 @@
 // Family `text-encoder`: one vector per text, mean-pooled and normalised by the graph. One text, or one window of it, per
 // run, so that a vector never depends on its neighbours (dynamic quantization scales by the whole run).
 
-import type { TextEncoderManifest } from '../manifest.ts';
-import type { EmbeddedWindows, EmbedReply, EmbedTask } from '../messages.ts';
-import { floatValues, type GraphSession, int64Tensor } from '../session.ts';
-import type { Tokenizer } from '../tokenizer.ts';
+import type { EmbeddedWindows, EmbedReply, EmbedTask } from '../../messages.ts';
+import type { TextEncoderManifest } from '../../model-folder/manifest.ts';
+import { floatValues, type GraphSession, int64Tensor } from '../../session.ts';
+import type { Tokenizer } from '../../tokenizer/tokenizer.ts';
 import { tokenizeInputs } from './embedding-tokens.ts';
 import { finishVector, meanOfWindows } from './embedding-vector.ts';
 

@@ -1,7 +1,7 @@
 // Keys and values of some windows of a document in memory that all workers see, so that workers can share the work on
 // one decision. Window after window, each by itself. Written once by one worker, then only read.
 
-import type { EncodedShare, WindowKey } from '../messages.ts';
+import type { EncodedShare, WindowKey } from '../../messages.ts';
 import type { KeyValueLayout, KeyValues } from './key-values.ts';
 
 /** @param memory used if it is large enough; nobody may be reading it */

@@ -1,7 +1,7 @@
 // What becomes of a model's vectors: those of windows are one, and one is cut to the dimensions that were asked for and
 // written as asked. Pure; the same on either thread.
 
-import type { EmbeddedWindows, EmbedTask } from '../messages.ts';
+import type { EmbeddedWindows, EmbedTask } from '../../messages.ts';
 
 /** The mean of the windows' vectors, each weighted by its tokens, normalised. A single one is left as it is. */
 export function meanOfWindows({ vectors, tokens }: EmbeddedWindows): Float32Array {

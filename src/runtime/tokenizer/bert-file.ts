@@ -1,6 +1,6 @@
 // What a tokenizer.json of BERT's WordPiece says, checked. How a text is read by it is the tokenizers'.
 
-import { StartError } from './start-error.ts';
+import { StartError } from '../start-error.ts';
 
 /** The part of tokenizer.json that is used. */
 interface TokenizerFile {
