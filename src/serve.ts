@@ -91,7 +91,7 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
     const leaving = new AbortController();
-    stopRequest.made.then(() => leaving.abort());
+    void stopRequest.made.then(() => leaving.abort());
     void warnOfUpstreams(loaded, logger, leaving.signal);
     return await new ServerRun({ app, keys, loaded, hasCache, around, isGreeting, logger, announce }).until(
       stopRequest,

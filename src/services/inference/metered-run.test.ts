@@ -124,7 +124,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     await turn();
     expect(events).toEqual(['began', 'counted']);
     finishJob();
-    asked.then(() => events.push('answered'));
+    void asked.then(() => events.push('answered'));
     await turn();
     expect(events).toEqual(['began', 'counted']);
     letIn(LET_IN);
@@ -210,7 +210,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
   it('waits where a retry may be given an earlier reply', async () => {
     await askOnce();
     holdReservation();
-    ask({ requester: requesterWith({ idempotency: { keyHash: 'a'.repeat(64), fingerprint: 'b'.repeat(64) } }) });
+    void ask({ requester: requesterWith({ idempotency: { keyHash: 'a'.repeat(64), fingerprint: 'b'.repeat(64) } }) });
     await turn();
     expect(events).toEqual(['counted']);
   });
@@ -219,7 +219,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
     await askOnce();
     bench.clock.advance(2001);
     holdReservation();
-    ask();
+    void ask();
     await turn();
     expect(events).toEqual(['counted']);
   });
@@ -235,7 +235,7 @@ describe('a job of a key that stood near a limit', () => {
   ])('waits to be let in: %s', async (_limit, standing) => {
     await askOnce({ type: 'reserved', standing });
     holdReservation();
-    ask();
+    void ask();
     await turn();
     expect(events).toEqual(['counted']);
   });
