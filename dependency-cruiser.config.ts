@@ -19,6 +19,17 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 export const LAYERS = Object.keys(ALLOWED_IMPORTS);
 
+/** Room inside a layer → its doors: the files that others may import. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  'engine/scheduling': ['dispatcher', 'call', 'queue', 'watchdog'],
+  'engine/cost': ['cost-model', 'token-ratio', 'work-size'],
+  'engine/sharing': ['merging-engine'],
+  'engine/decision': ['decider', 'shared-memories', 'state-directory'],
+  'engine/embedding': ['embedder', 'embed-parts', 'embedding-limits'],
+};
+
+export const ROOMS = Object.keys(DOORS);
+
 /** Files beside the layers: they may import anything, and only each other may import them. */
 const COMPOSITION_FILES = '^src/(app|doctor|main|serve|stop-request)[.]ts$|^src/launch[.]js$';
 
@@ -28,6 +39,14 @@ const layerRules: IForbiddenRuleType[] = Object.entries(ALLOWED_IMPORTS).map(([l
   comment: `src/${layer} may import ${allowed.join(', ') || 'nothing'} of ours besides itself.`,
   from: { path: `^src/${layer}/` },
   to: { path: '^src/', pathNot: [layer, ...allowed].map((name, index) => `^src/${name}${index === 0 ? '/' : ''}`) },
+}));
+
+const doorRules: IForbiddenRuleType[] = Object.entries(DOORS).map(([room, doors]) => ({
+  name: `door-${room.replace('/', '-')}`,
+  severity: 'error',
+  comment: `src/${room} is entered by ${doors.join(', ')}.`,
+  from: { path: '^src/', pathNot: `^src/${room}/|[.]test[.]ts$` },
+  to: { path: `^src/${room}/`, pathNot: `^src/${room}/(${doors.join('|')})[.]ts$` },
 }));
 
 function onlyIn(file: string, packageName: string, why: string): IForbiddenRuleType {
@@ -95,7 +114,7 @@ const options: IConfiguration['options'] = {
 
 /** Which layers may import which, type imports included. */
 export const layerConfiguration: IConfiguration = {
-  forbidden: [...layerRules, ...importerRules],
+  forbidden: [...layerRules, ...doorRules, ...importerRules],
   options: { ...options, tsPreCompilationDeps: true },
 };
 

@@ -9,7 +9,7 @@ import type { Config } from './config/schema.ts';
 import type { ModelCard } from './domain/model-card.ts';
 import type { Price } from './domain/money.ts';
 import { createLocalEngine, type LocalEngine } from './engine/local-engine.ts';
-import { MergingEngine } from './engine/merging-engine.ts';
+import { MergingEngine } from './engine/sharing/merging-engine.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { REPLY_STATUSES } from './http/error-reply.ts';
 import { createHttpServer } from './http/server.ts';

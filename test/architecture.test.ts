@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { cruise, type IConfiguration, type ICruiseResult } from 'dependency-cruiser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LAYERS, layerConfiguration, threadConfiguration } from '../dependency-cruiser.config.ts';
+import { LAYERS, layerConfiguration, ROOMS, threadConfiguration } from '../dependency-cruiser.config.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const MAX_FILE_LINES = 350;
@@ -65,6 +65,13 @@ describe('layers of src/', () => {
   });
 });
 
+/** A file of another room of the same layer that climbs in beside the door. */
+function injectedWindow(room: string): readonly [file: string, content: string, rule: string] {
+  const [layer, name] = room.split('/');
+  const file = `src/${layer}/injected-beside-${name}.ts`;
+  return [file, `import './${name}/injected-inside.ts';`, `door-${layer}-${name}`];
+}
+
 describe('an injected violation', () => {
   const copy = mkdtempSync(join(tmpdir(), 'umpire-architecture-'));
   const caught: string[] = [];
@@ -72,6 +79,7 @@ describe('an injected violation', () => {
   /** File to write → its content → the rule that must name it. */
   const injected: readonly (readonly [file: string, content: string, rule: string])[] = [
     ...LAYERS.map((layer) => [`src/${layer}/injected.ts`, "import '../app.ts';", `layer-${layer}`] as const),
+    ...ROOMS.map((room) => injectedWindow(room)),
     ['src/services/injected-store.ts', "import '../storage/injected.ts';", 'layer-services'],
     ['src/http/injected-type.ts', "import type { Engine } from '../engine/engine.ts';", 'layer-http'],
     ['src/runtime/injected-session.ts', "import 'onnxruntime-node';", 'onnxruntime-node-only-in-session'],
@@ -91,6 +99,7 @@ describe('an injected violation', () => {
   ];
   const needed: readonly (readonly [file: string, content: string])[] = [
     ['src/app.ts', 'export const app = 1;'],
+    ...ROOMS.map((room) => [`src/${room}/injected-inside.ts`, 'export const inside = 1;'] as const),
     ['src/docs/injected.ts', 'export const page = 1;'],
     ['bench/injected.ts', 'export const bench = 1;'],
     ['src/domain/utils/injected.ts', 'export const util = 1;'],

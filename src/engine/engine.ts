@@ -6,7 +6,6 @@ import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Question } from '../domain/question.ts';
 import type { JobTimings } from '../domain/usage.ts';
-import type { RefusalReason } from './admission.ts';
 
 /** Who waits for a job. A caller that leaves before dispatch is dropped; after dispatch the work runs to its end. */
 export interface Caller {
@@ -66,6 +65,9 @@ export interface EmbedResult {
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }
+
+/** What there was too much of; `wait`: time until it could begin; `late`: its answer would come after the caller's own deadline. */
+export type RefusalReason = 'jobs' | 'cost' | 'wait' | 'late';
 
 export type EngineState = 'loading' | 'ready' | 'draining' | 'unresponsive';
 

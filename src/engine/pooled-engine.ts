@@ -14,10 +14,11 @@ import {
 } from '../runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { Decider, type DeciderOptions } from './decider.ts';
-import { type Candidate, Dispatcher } from './dispatcher.ts';
-import { Embedder } from './embedder.ts';
-import { embeddingLimits, mayBeTooLarge, requireRequestTokens } from './embedding-limits.ts';
+import { Decider, type DeciderOptions } from './decision/decider.ts';
+import { SharedMemories } from './decision/shared-memories.ts';
+import { StateDirectory } from './decision/state-directory.ts';
+import { Embedder } from './embedding/embedder.ts';
+import { embeddingLimits, mayBeTooLarge, requireRequestTokens } from './embedding/embedding-limits.ts';
 import type {
   Caller,
   DecideJob,
@@ -29,10 +30,9 @@ import type {
   EngineStatus,
   StateCacheCounts,
 } from './engine.ts';
-import { SharedMemories } from './shared-memories.ts';
-import { StateDirectory } from './state-directory.ts';
+import { type Candidate, Dispatcher } from './scheduling/dispatcher.ts';
+import { Watchdog } from './scheduling/watchdog.ts';
 import { type OpenTokenCounter, TokenCounting } from './token-counting.ts';
-import { Watchdog } from './watchdog.ts';
 
 /** What a probe may take before it is late, apart from the configured time. */
 const PROBE_COST_MS = 100;

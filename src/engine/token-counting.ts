@@ -4,11 +4,11 @@
 import type { CountTask, LongInputs } from '../runtime/messages.ts';
 import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
 import type { TokenCounter } from '../runtime/token-counter.ts';
-import type { Dispatcher } from './dispatcher.ts';
-import { type SizedInput, splitEmbedInputs } from './embed-parts.ts';
+import { countCharacters } from './cost/work-size.ts';
+import { type SizedInput, splitEmbedInputs } from './embedding/embed-parts.ts';
 import type { Caller, DecideJob, EmbedInput, EmbedJob } from './engine.ts';
-import type { QueueClass } from './queue.ts';
-import { countCharacters } from './work-size.ts';
+import type { Dispatcher } from './scheduling/dispatcher.ts';
+import type { QueueClass } from './scheduling/queue.ts';
 
 /**
  * UTF-16 code units of one job that this thread counts itself in JavaScript: half a millisecond of English, four of the

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { Dispatcher } from '../../src/engine/dispatcher.ts';
+import { Dispatcher } from '../../src/engine/scheduling/dispatcher.ts';
 import { TokenCounting } from '../../src/engine/token-counting.ts';
 import type { CountTask } from '../../src/runtime/messages.ts';
 import type { SplitEncoderManifest } from '../../src/runtime/model-folder/manifest.ts';

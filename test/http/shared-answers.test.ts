@@ -1,7 +1,7 @@
 // Identical requests over HTTP: what their replies say, and that each is billed.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { MergingOptions } from '../../src/engine/merging-engine.ts';
+import type { MergingOptions } from '../../src/engine/sharing/merging-engine.ts';
 import { DECISION, DECISION_PICO_USD, DECISION_TOKENS, MeteredServer } from './metered-server.ts';
 import { startServerOf, startTestServer, type TestServer } from './test-server.ts';
 

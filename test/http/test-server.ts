@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type ApiKey, unrestrictedKey } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
-import { MergingEngine, type MergingOptions } from '../../src/engine/merging-engine.ts';
+import { MergingEngine, type MergingOptions } from '../../src/engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';

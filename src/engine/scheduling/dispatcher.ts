@@ -1,9 +1,11 @@
-// From queue to workers: takes calls in, hands their parts to free workers in the queue's order, and keeps the books of
+// Door of scheduling, from queue to workers: takes calls in, hands their parts to free workers in the queue's order, and keeps the books of
 // what runs. Knows nothing of models; what a part is worth was estimated by whoever submits it.
 
-import { AppError } from '../domain/errors.ts';
-import type { ProbeTask, ReplyOf, Task } from '../runtime/messages.ts';
-import type { InferencePool } from '../runtime/worker-pool.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { ProbeTask, ReplyOf, Task } from '../../runtime/messages.ts';
+import type { InferencePool } from '../../runtime/worker-pool.ts';
+import type { Clock } from '../clock.ts';
+import type { Caller, RefusalReason } from '../engine.ts';
 import {
   type AdmissionLimits,
   expectedDrainMs,
@@ -11,12 +13,9 @@ import {
   findRefusal,
   type Newcomer,
   type QueueLoad,
-  type RefusalReason,
 } from './admission.ts';
 import { Call, type CallPart, type CallResult, type Gate, type LaterParts, type PartResult } from './call.ts';
-import type { Clock } from './clock.ts';
 import { DrainRate } from './drain-rate.ts';
-import type { Caller } from './engine.ts';
 import { Overtaking } from './overtaking.ts';
 import { AGEING, EMBEDDING_PATIENCE_MS, FairQueue, type QueueClass } from './queue.ts';
 import { RunningTasks } from './running-tasks.ts';

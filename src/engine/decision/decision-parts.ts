@@ -10,10 +10,10 @@ import type {
   EncodedShare,
   EncodeReply,
   EncodeTask,
-} from '../runtime/messages.ts';
-import type { CallPart, PartResult, Routing } from './call.ts';
+} from '../../runtime/messages.ts';
+import type { DecideJob } from '../engine.ts';
+import type { CallPart, PartResult, Routing } from '../scheduling/call.ts';
 import { countAnswerParts, type DecisionPlan, type SlicedQuestion } from './decision-plan.ts';
-import type { DecideJob } from './engine.ts';
 import type { KeptShare } from './state-directory.ts';
 
 /** Estimated worker time. */

@@ -1,9 +1,9 @@
 // What is kept of a result, and the result made of it again. Numbers alone: names of options are those of the job that
 // asks, so no text of a caller is kept.
 
-import { probabilitiesInOrder, toAnswer } from '../domain/answer.ts';
-import type { JobTimings } from '../domain/usage.ts';
-import type { DecideJob, DecideResult, EmbedResult, ResultSource } from './engine.ts';
+import { probabilitiesInOrder, toAnswer } from '../../domain/answer.ts';
+import type { JobTimings } from '../../domain/usage.ts';
+import type { DecideJob, DecideResult, EmbedResult, ResultSource } from '../engine.ts';
 
 const NUMBER_BYTES = 8;
 const CHARACTER_BYTES = 2;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Question } from '../domain/question.ts';
-import type { DecideJob, EmbedJob } from './engine.ts';
+import type { Question } from '../../domain/question.ts';
+import type { DecideJob, EmbedJob } from '../engine.ts';
 import { digestOfJob } from './job-digest.ts';
 
 const noul = (more: object = {}): Question => ({

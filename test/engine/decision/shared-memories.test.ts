@@ -1,8 +1,8 @@
 // Memory that workers share: how much at once, who begins next, and what is used again or given back.
 
 import { describe, expect, it } from 'vitest';
-import { SharedMemories } from '../../src/engine/shared-memories.ts';
-import { ManualClock } from './manual-clock.ts';
+import { SharedMemories } from '../../../src/engine/decision/shared-memories.ts';
+import { ManualClock } from '../manual-clock.ts';
 
 const MIB = 2 ** 20;
 const hold = (bytes: number, submittedMs = 0) => ({ bytes, submittedMs });

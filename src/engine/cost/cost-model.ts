@@ -1,5 +1,5 @@
-// How long work will take, before it runs: amounts of work by kind, times what a unit of that kind has taken so far. One
-// per model. Calibrated by the golden cases at load, corrected by every finished task. Pure.
+// Door of cost: how long work will take, before it runs: amounts of work by kind, times what a unit of that kind has
+// taken so far. One per model. Calibrated by the golden cases at load, corrected by every finished task. Pure.
 
 /**
  * What a task is made of: `task`: what every task takes; `encode`: runs over windows of a document; `join`: keys and values

@@ -1,9 +1,10 @@
-// An engine around another: identical jobs under way run once, and answers are kept for a while. Owns who shares what with
-// whom; what makes jobs identical is job-digest.ts's, what is kept of a result kept-answer.ts's.
+// Door of sharing: an engine around another. Identical jobs under way run once, and answers are kept for a
+// while. Owns who shares what with whom; what makes jobs identical is job-digest.ts's, what is
+// kept of a result kept-answer.ts's.
 
-import { AppError } from '../domain/errors.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Caller, DecideJob, DecideResult, EmbedJob, EmbedResult, Engine } from '../engine.ts';
 import { AnswerCache } from './answer-cache.ts';
-import type { Caller, DecideJob, DecideResult, EmbedJob, EmbedResult, Engine } from './engine.ts';
 import { digestOfJob } from './job-digest.ts';
 import {
   bytesOfDecision,

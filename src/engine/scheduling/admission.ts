@@ -1,6 +1,7 @@
 // Whether a call is let into the queue: only if it fits and its work is expected to begin, and its answer to come, in
 // time. Pure.
 
+import type { RefusalReason } from '../engine.ts';
 import type { WorkAhead } from './queue.ts';
 
 export interface QueueLoad {
@@ -40,9 +41,6 @@ export interface AdmissionLimits {
   /** For the begin of work. */
   readonly deadlineMs: number;
 }
-
-/** `late`: the answer would come after the caller's own deadline. */
-export type RefusalReason = 'jobs' | 'cost' | 'wait' | 'late';
 
 export interface Refusal {
   readonly reason: RefusalReason;

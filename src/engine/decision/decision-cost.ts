@@ -1,14 +1,11 @@
 // What one model's decisions cost: sizes and time estimated from texts, and put right by the replies. No queue, no
 // workers.
 
-import type { Question } from '../domain/question.ts';
-import type { DecideReply, EncodeReply, TimedCase } from '../runtime/messages.ts';
-import type { TokenCounter } from '../runtime/token-counter.ts';
-import type { PartResult } from './call.ts';
-import { addWork, CostModel, type Work } from './cost-model.ts';
-import type { AnsweredGroup, AnsweredSlices } from './decision-parts.ts';
-import type { DecideJob } from './engine.ts';
-import { countLetters, TokenRatio } from './token-ratio.ts';
+import type { Question } from '../../domain/question.ts';
+import type { DecideReply, EncodeReply, TimedCase } from '../../runtime/messages.ts';
+import type { TokenCounter } from '../../runtime/token-counter.ts';
+import { addWork, CostModel, type Work } from '../cost/cost-model.ts';
+import { countLetters, TokenRatio } from '../cost/token-ratio.ts';
 import {
   answerWork,
   countOptions,
@@ -19,7 +16,10 @@ import {
   textsOf,
   withoutSpecials,
   withSpecials,
-} from './work-size.ts';
+} from '../cost/work-size.ts';
+import type { DecideJob } from '../engine.ts';
+import type { PartResult } from '../scheduling/call.ts';
+import type { AnsweredGroup, AnsweredSlices } from './decision-parts.ts';
 
 export interface DecisionSize {
   readonly stateLetters: number;

@@ -1,7 +1,7 @@
 // Splits an embedding call into parts that do not hold a worker for long. Pure.
 
-import type { InputShare } from '../runtime/messages.ts';
-import type { EmbedInput } from './engine.ts';
+import type { InputShare } from '../../runtime/messages.ts';
+import type { EmbedInput } from '../engine.ts';
 
 /** One input, or a share of a long one, as it is measured before it is tokenised. */
 export interface SizedInput {

@@ -1,6 +1,6 @@
 // How much text a job brings, before anything is tokenised, and what the runs over it cost by formula. Pure.
 
-import type { Question } from '../domain/question.ts';
+import type { Question } from '../../domain/question.ts';
 import type { Work } from './cost-model.ts';
 
 /** Of one question: estimated tokens of instructions and options, without specials. */

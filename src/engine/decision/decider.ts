@@ -1,19 +1,19 @@
-// One decision model's jobs: as one task on the worker that knows the document, or in parts that any worker takes. The
-// answer is the same to the bit.
+// Door of decision: one decision model's jobs, as one task on the worker that knows the document, or in parts that any
+// worker takes. The answer is the same to the bit.
 
-import { toAnswer } from '../domain/answer.ts';
-import type { AnswerReply, DecideTask, EncodeReply, TimedCase } from '../runtime/messages.ts';
-import type { SplitEncoderManifest } from '../runtime/model-folder/manifest.ts';
-import type { TokenCounter } from '../runtime/token-counter.ts';
-import type { Gate, LaterParts, PartResult, Routing } from './call.ts';
+import { toAnswer } from '../../domain/answer.ts';
+import type { AnswerReply, DecideTask, EncodeReply, TimedCase } from '../../runtime/messages.ts';
+import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
+import type { TokenCounter } from '../../runtime/token-counter.ts';
+import { countCharacters } from '../cost/work-size.ts';
+import type { Caller, DecideJob, DecideResult, StateCacheCounts } from '../engine.ts';
+import type { Gate, LaterParts, PartResult, Routing } from '../scheduling/call.ts';
+import type { Candidate, Dispatcher } from '../scheduling/dispatcher.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { DecisionParts } from './decision-parts.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
-import type { Candidate, Dispatcher } from './dispatcher.ts';
-import type { Caller, DecideJob, DecideResult, StateCacheCounts } from './engine.ts';
 import type { MemoryHold, SharedMemories } from './shared-memories.ts';
 import type { DocumentHashes, StateDirectory } from './state-directory.ts';
-import { countCharacters } from './work-size.ts';
 
 export interface DeciderOptions {
   readonly dispatcher: Dispatcher;

@@ -1,7 +1,7 @@
 // One call while it waits and runs: its parts, what comes after them, their results, and the promise its caller holds.
 // Kinds of tasks are not told apart here.
 
-import type { Task } from '../runtime/messages.ts';
+import type { Task } from '../../runtime/messages.ts';
 import type { QueueClass, QueueEntry } from './queue.ts';
 
 /** Where a part runs cheaper than elsewhere. */

@@ -1,11 +1,11 @@
 // The dispatcher over a pool and a clock that the test moves: fairness, refusals, deadlines, callers that leave.
 
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../src/domain/errors.ts';
-import { Dispatcher } from '../../src/engine/dispatcher.ts';
-import type { DecideReply, DecideTask } from '../../src/runtime/messages.ts';
-import { ManualClock } from './manual-clock.ts';
-import { ManualPool, settle } from './manual-pool.ts';
+import { AppError } from '../../../src/domain/errors.ts';
+import { Dispatcher } from '../../../src/engine/scheduling/dispatcher.ts';
+import type { DecideReply, DecideTask } from '../../../src/runtime/messages.ts';
+import { ManualClock } from '../manual-clock.ts';
+import { ManualPool, settle } from '../manual-pool.ts';
 
 const reply: DecideReply = {
   probabilities: [[1]],

@@ -1,8 +1,8 @@
 // What makes two jobs the same: SHA-256 over everything that an answer depends on. Pure.
 
 import { createHash } from 'node:crypto';
-import type { Question } from '../domain/question.ts';
-import type { DecideJob, EmbedJob } from './engine.ts';
+import type { Question } from '../../domain/question.ts';
+import type { DecideJob, EmbedJob } from '../engine.ts';
 
 /** 0.3 ms of hashing. A longer job is dear enough to run, and hardly comes twice. */
 const MAX_CHARACTERS = 262_144;

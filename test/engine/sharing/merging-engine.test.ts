@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, toAnswer } from '../../src/domain/answer.ts';
-import { AppError } from '../../src/domain/errors.ts';
-import type { Question } from '../../src/domain/question.ts';
-import type { Caller, DecideJob, DecideResult, EmbedJob, EmbedResult } from '../../src/engine/engine.ts';
-import { MergingEngine, type MergingOptions } from '../../src/engine/merging-engine.ts';
-import { createFakeEngine, type FakeEngine } from '../http/fake-engine.ts';
-import { ManualClock } from './manual-clock.ts';
+import { type Answer, toAnswer } from '../../../src/domain/answer.ts';
+import { AppError } from '../../../src/domain/errors.ts';
+import type { Question } from '../../../src/domain/question.ts';
+import type { Caller, DecideJob, DecideResult, EmbedJob, EmbedResult } from '../../../src/engine/engine.ts';
+import { MergingEngine, type MergingOptions } from '../../../src/engine/sharing/merging-engine.ts';
+import { createFakeEngine, type FakeEngine } from '../../http/fake-engine.ts';
+import { ManualClock } from '../manual-clock.ts';
 
 const CHOICE: Question = {
   type: 'choice',

@@ -2,9 +2,9 @@
 // after it has worked for a while.
 
 import { describe, expect, it } from 'vitest';
-import { DecisionCost } from '../../src/engine/decision-cost.ts';
-import type { DecideReply, TimedCase } from '../../src/runtime/messages.ts';
-import { RandomSource } from '../models/random-source.ts';
+import { DecisionCost } from '../../../src/engine/decision/decision-cost.ts';
+import type { DecideReply, TimedCase } from '../../../src/runtime/messages.ts';
+import { RandomSource } from '../../models/random-source.ts';
 
 const WINDOW_TOKENS = 256;
 

@@ -1,15 +1,15 @@
-// One embedding model's jobs: texts of like length together, in parts that all free workers share and that let decisions
-// through.
+// Door of embedding: one embedding model's jobs, texts of like length together, in parts that all free workers
+// share and that let decisions through.
 
-import { finishVector, meanOfWindows } from '../runtime/families/text-encoder/embedding-vector.ts';
-import type { EmbeddedWindows, EmbedReply, EmbedTask, LongInputs } from '../runtime/messages.ts';
-import type { CallPart, PartResult } from './call.ts';
-import { addWork, CostModel, type Work } from './cost-model.ts';
-import type { Candidate, Dispatcher } from './dispatcher.ts';
+import { finishVector, meanOfWindows } from '../../runtime/families/text-encoder/embedding-vector.ts';
+import type { EmbeddedWindows, EmbedReply, EmbedTask, LongInputs } from '../../runtime/messages.ts';
+import { addWork, CostModel, type Work } from '../cost/cost-model.ts';
+import { countLetters, TokenRatio } from '../cost/token-ratio.ts';
+import { embedWork, TASK_WORK } from '../cost/work-size.ts';
+import type { Caller, EmbedInput, EmbedJob, EmbedResult } from '../engine.ts';
+import type { CallPart, PartResult } from '../scheduling/call.ts';
+import type { Candidate, Dispatcher } from '../scheduling/dispatcher.ts';
 import { type EmbedPart, restorePlaces, type SizedInput, splitEmbedInputs } from './embed-parts.ts';
-import type { Caller, EmbedInput, EmbedJob, EmbedResult } from './engine.ts';
-import { countLetters, TokenRatio } from './token-ratio.ts';
-import { embedWork, TASK_WORK } from './work-size.ts';
 
 /**
  * A part of an embedding call: what a decision that comes now waits for a worker at most. A task's own time, a third of a

@@ -1,11 +1,11 @@
 // How much an embedding call may ask for: what the card says of it, and the refusal of a call that is too large as a
 // whole. Pure.
 
-import { AppError } from '../domain/errors.ts';
-import { inputTokenLimit, windowTokens } from '../runtime/families/text-encoder/embedding-tokens.ts';
-import type { LongInputs } from '../runtime/messages.ts';
-import type { TextEncoderManifest } from '../runtime/model-folder/manifest.ts';
-import type { EmbedInput, EmbedJob } from './engine.ts';
+import { AppError } from '../../domain/errors.ts';
+import { inputTokenLimit, windowTokens } from '../../runtime/families/text-encoder/embedding-tokens.ts';
+import type { LongInputs } from '../../runtime/messages.ts';
+import type { TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
+import type { EmbedInput, EmbedJob } from '../engine.ts';
 
 /** As many as there may be inputs of one window each: windows make a call no dearer than it could be without them. */
 const MOST_WINDOWS = 2048;
