@@ -1,4 +1,4 @@
-// The layer rules of ARCHITECTURE.md as data. test/architecture.test.ts runs them; nothing else reads this file.
+// The layer rules of ARCHITECTURE.md as data. test/repository/architecture.test.ts runs them; nothing else reads this file.
 
 import type { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser';
 

@@ -9,7 +9,7 @@ function parseOrRefuse(text: string): void {
   }
 }
 
-// What it reads and refuses is judged by an oracle in test/json.
+// What it reads and refuses is judged by an oracle in test/domain/json.oracle.test.ts.
 describe('parseOrderedJson', () => {
   it('keeps the order of names, integer-like ones too', () => {
     const object = parseOrderedJson('{"10":1,"b":2,"2":3,"":4,"__proto__":5,"constructor":6,"a":7}');

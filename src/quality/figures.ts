@@ -1,5 +1,5 @@
 // What answers are worth: accuracy, macro-F1, negative log-likelihood, calibration error, share answered at an error.
-// Pure. The same figures as models/training/umpire_training/evaluate.py; test/quality holds the two together.
+// Pure. The same figures as models/training/umpire_training/evaluate.py; test/quality/figures.python.test.ts holds the two together.
 
 import { argmax } from '../domain/answer.ts';
 import type { Temperatures } from '../domain/temperature.ts';

@@ -1,5 +1,5 @@
 // Temperatures out of labelled answers, per question type and number of options. Pure. The same numbers as
-// models/training/umpire_training/calibrate.py; test/quality holds the two together.
+// models/training/umpire_training/calibrate.py; test/quality/figures.python.test.ts holds the two together.
 
 import type { QuestionType } from '../domain/question.ts';
 import { type Temperatures, temperatureBucket } from '../domain/temperature.ts';

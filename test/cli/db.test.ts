@@ -1,4 +1,4 @@
-// What `umpire db …` asks for, prints and exits with. The stores are doubles; test/store has the real ones.
+// What `umpire db …` asks for, prints and exits with. The stores are doubles; test/storage has the real ones.
 
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.ts';

@@ -5,8 +5,8 @@ import * as newest from 'ai';
 import * as oldest from 'ai-oldest';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { createFakeEngine } from '../http/fake-engine.ts';
-import { KEY } from '../http/test-server.ts';
+import { createFakeEngine } from '../application/fake-engine.ts';
+import { KEY } from '../application/test-server.ts';
 import { type ContractServer, installedVersion, startContractServer } from './contract-server.ts';
 import { openEvaluationModel } from './evaluation-model.ts';
 

@@ -3,7 +3,7 @@
 import { NotFoundError, noul, TypeSafeClient } from '@typesafe-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KEY } from '../http/test-server.ts';
+import { KEY } from '../application/test-server.ts';
 import { type ContractServer, startContractServer } from './contract-server.ts';
 
 let server: ContractServer;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { HttpOptions } from '../../src/http/server.ts';
-import { startTestServer, type TestServer } from '../http/test-server.ts';
+import { startTestServer, type TestServer } from '../application/test-server.ts';
 
 export interface ContractServer extends TestServer {
   /** `http://…/ai/v1`, for clients of the chat format. */

@@ -2,7 +2,7 @@
 
 import { BadRequestError, InternalServerError, NotFoundError, PermissionDeniedError } from 'openai';
 import { describe, expect, it } from 'vitest';
-import { KEV_KEY } from '../http/test-server.ts';
+import { KEV_KEY } from '../application/test-server.ts';
 import {
   answerHello,
   answerNothing,

@@ -8,7 +8,7 @@ import type { HttpOptions } from '../../src/http/server.ts';
 import type { Accounting } from '../../src/services/accounting/accounting.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
-import { KEY, startTestServer } from '../http/test-server.ts';
+import { KEY, startTestServer } from '../application/test-server.ts';
 import { type AnswerScript, UpstreamDouble } from '../upstream/upstream-double.ts';
 import { chatUpstreamOptions } from '../upstream/upstream-fixture.ts';
 

@@ -2,7 +2,7 @@
 
 import { APIUserAbortError } from 'openai';
 import { describe, expect, it } from 'vitest';
-import { KEY } from '../http/test-server.ts';
+import { KEY } from '../application/test-server.ts';
 import {
   answerNothing,
   deltaChunk,

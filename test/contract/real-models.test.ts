@@ -5,9 +5,9 @@ import { experimental_evaluate as evaluate } from 'ai';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { arbitraryDecision, arbitraryEmbedding, writeRequest } from '../http/arbitrary-requests.ts';
-import { expectDecision } from '../http/expect-decision.ts';
-import { expectRefusal } from '../http/expect-refusal.ts';
+import { arbitraryDecision, arbitraryEmbedding, writeRequest } from '../application/arbitrary-requests.ts';
+import { expectDecision } from '../application/expect-decision.ts';
+import { expectRefusal } from '../application/expect-refusal.ts';
 import { ServerProcess } from '../process/server-process.ts';
 import { openEvaluationModel } from './evaluation-model.ts';
 

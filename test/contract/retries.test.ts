@@ -4,7 +4,7 @@
 import { APIError as DecisionError, TypeSafeClient } from '@typesafe-ai/sdk';
 import OpenAI, { APIError as ChatFormatError } from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Caller, DECISION_PICO_USD, MeteredServer } from '../http/metered-server.ts';
+import { type Caller, DECISION_PICO_USD, MeteredServer } from '../application/metered-server.ts';
 
 const KEY = { 'Idempotency-Key': 'order-7' };
 const QUESTIONS = { q: { type: 'noul', instructions: 'is it' } } as const;

@@ -20,8 +20,8 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
 import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
-import { createFakeEngine } from '../http/fake-engine.ts';
-import { KEV_KEY, KEY } from '../http/test-server.ts';
+import { createFakeEngine } from '../application/fake-engine.ts';
+import { KEV_KEY, KEY } from '../application/test-server.ts';
 import { type ContractServer, installedVersion, startContractServer } from './contract-server.ts';
 
 let server: ContractServer;

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpOptions } from '../../src/http/server.ts';
-import { KEY, startTestServer, type TestServer } from './test-server.ts';
+import { KEY, startTestServer, type TestServer } from '../application/test-server.ts';
 
 const decision = JSON.stringify({
   model: 'kev',

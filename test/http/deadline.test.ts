@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { DECISION, MeteredServer } from './metered-server.ts';
-import { startTestServer, type TestServer } from './test-server.ts';
+import { DECISION, MeteredServer } from '../application/metered-server.ts';
+import { startTestServer, type TestServer } from '../application/test-server.ts';
 
 const EMBEDDING = { model: 'text-embed-mini', input: 'one' };
 const ROUTES = [

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { type Caller, DECISION, DECISION_PICO_USD, MeteredServer } from './metered-server.ts';
+import { type Caller, DECISION, DECISION_PICO_USD, MeteredServer } from '../application/metered-server.ts';
 
 let server: MeteredServer;
 let caller: Caller;

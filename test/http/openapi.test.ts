@@ -8,7 +8,7 @@ import { renderErrorsPage } from '../../src/docs/errors-page.ts';
 import { renderOpenapiDocument } from '../../src/docs/openapi-document.ts';
 import { type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
 import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
-import { AdminServer, type Caller } from './admin-server.ts';
+import { AdminServer, type Caller } from '../application/admin-server.ts';
 
 const page = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 const catalogue = Object.keys(errorCatalogue).sort();

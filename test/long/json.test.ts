@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { describe, it } from 'vitest';
-import { agreesOnChangedJson, agreesOnJson, agreesOnNames, agreesOnTokens } from '../json/json-agreement.ts';
+import { agreesOnChangedJson, agreesOnJson, agreesOnNames, agreesOnTokens } from '../domain/json-agreement.ts';
 
 const SEED = Number(process.env['JSON_SEED'] ?? randomInt(2 ** 31));
 

@@ -7,7 +7,7 @@ import { AppError } from '../../../src/domain/errors.ts';
 import type { Question } from '../../../src/domain/question.ts';
 import type { Caller, DecideJob, DecideResult, EmbedJob, EmbedResult } from '../../../src/engine/engine.ts';
 import { MergingEngine, type MergingOptions } from '../../../src/engine/sharing/merging-engine.ts';
-import { createFakeEngine, type FakeEngine } from '../../http/fake-engine.ts';
+import { createFakeEngine, type FakeEngine } from '../../application/fake-engine.ts';
 import { ManualClock } from '../manual-clock.ts';
 
 const CHOICE: Question = {

@@ -5,7 +5,7 @@ import OpenAI, { BadRequestError } from 'openai';
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpChatUpstream } from '../../../src/upstream/http-chat-upstream.ts';
-import { KEY, startTestServer } from '../../http/test-server.ts';
+import { KEY, startTestServer } from '../../application/test-server.ts';
 import { chatUpstreamOptions } from '../../upstream/upstream-fixture.ts';
 import { ConnectionCounter } from './connection-counter.ts';
 import { findRealChatServer, type RealChatServer } from './real-chat-server.ts';

@@ -10,9 +10,9 @@ import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts
 import type { StoreLocation } from '../../src/storage/store-connection.ts';
 import { checkStore, copyBetweenStores } from '../../src/storage/store-tools.ts';
 import type { Stores, UsageDimension } from '../../src/storage/stores.ts';
-import { NOW_MS } from '../contract/ledger-fixture.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { dumpFolder, fillStores, settleAll } from './filled-store.ts';
+import { NOW_MS } from './ledger-fixture.ts';
 
 const EVER = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
 const ALL = { offset: 0, limit: 100_000 };

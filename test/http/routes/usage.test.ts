@@ -1,8 +1,8 @@
 // GET /ai/v1/usage: what the calling key used, where it stands, and that nothing of another key can be had.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownUsageSchema } from '../../src/http/schemas/own-usage.ts';
-import { AdminServer, type Caller, NOON_MS } from './admin-server.ts';
+import { ownUsageSchema } from '../../../src/http/schemas/own-usage.ts';
+import { AdminServer, type Caller, NOON_MS } from '../../application/admin-server.ts';
 
 const DAY_MS = 86_400_000;
 const USD = 10n ** 12n;

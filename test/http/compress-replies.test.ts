@@ -2,10 +2,10 @@
 
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AdminServer } from '../application/admin-server.ts';
+import { KEY, startTestServer, type TestServer } from '../application/test-server.ts';
 import { startChat } from '../contract/openai-chat-fixture.ts';
 import { answerHello } from '../upstream/upstream-answers.ts';
-import { AdminServer } from './admin-server.ts';
-import { KEY, startTestServer, type TestServer } from './test-server.ts';
 
 const DECODERS = {
   zstd: zstdDecompressSync,

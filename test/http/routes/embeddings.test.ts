@@ -1,9 +1,9 @@
 // POST /ai/v1/embeddings: what is answered and what is refused.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embeddingReplySchema } from '../../src/http/schemas/embedding-reply.ts';
-import { MINI } from './fake-engine.ts';
-import { startTestServer, type TestServer } from './test-server.ts';
+import { embeddingReplySchema } from '../../../src/http/schemas/embedding-reply.ts';
+import { MINI } from '../../application/fake-engine.ts';
+import { startTestServer, type TestServer } from '../../application/test-server.ts';
 
 const PATH = '/ai/v1/embeddings';
 const of = (input: unknown, more: object = {}) => ({ model: 'text-embed-mini', input, ...more });

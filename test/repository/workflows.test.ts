@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const GITHUB = join(ROOT, '.github');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const filesIn = (folder: string): string[] =>

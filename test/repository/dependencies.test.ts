@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const versions = z.record(z.string(), z.string());
 const manifest = z
   .object({ dependencies: versions, devDependencies: versions, optionalDependencies: versions })

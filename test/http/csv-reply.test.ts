@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
 import { UsageService } from '../../src/services/reports/usage.ts';
 import type { UsageStore } from '../../src/storage/stores.ts';
-import { AdminServer, type Caller } from './admin-server.ts';
-import { startServerOf, type TestServer } from './test-server.ts';
+import { AdminServer, type Caller } from '../application/admin-server.ts';
+import { startServerOf, type TestServer } from '../application/test-server.ts';
 
 /** A ledger without end. Tells of each page that is asked for. */
 class EndlessUsage implements UsageStore {

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { withoutInstallScript } from '../packaging/runtime-manifest.mjs';
+import { withoutInstallScript } from '../../packaging/runtime-manifest.mjs';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 const INSTALL_EVENTS = ['preinstall', 'install', 'postinstall'];
 
 const manifestSchema = z.looseObject({

@@ -1,10 +1,10 @@
 // POST /ai/v1/systemone: what is answered, what is refused and with which words.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DecideJob } from '../../src/engine/engine.ts';
-import { decisionReplySchema } from '../../src/http/schemas/decision-reply.ts';
-import { KEV } from './fake-engine.ts';
-import { startTestServer, type TestServer } from './test-server.ts';
+import type { DecideJob } from '../../../src/engine/engine.ts';
+import { decisionReplySchema } from '../../../src/http/schemas/decision-reply.ts';
+import { KEV } from '../../application/fake-engine.ts';
+import { startTestServer, type TestServer } from '../../application/test-server.ts';
 
 const PATH = '/ai/v1/systemone';
 const choice = { type: 'choice', instructions: 'Which team?', criteria: { billing: 'payments', technical: null } };

@@ -1,8 +1,8 @@
 // /admin/v1/keys from creation to revocation, over a real store.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keySchema } from '../../src/http/schemas/admin-key.ts';
-import { AdminServer, type Caller } from './admin-server.ts';
+import { keySchema } from '../../../src/http/schemas/admin-key.ts';
+import { AdminServer, type Caller } from '../../application/admin-server.ts';
 
 const SECRET = /^ump_[0-9A-Za-z]{38}$/;
 

@@ -1,7 +1,7 @@
 // /admin/v1/prices: prices in force, set and to come, over a real store.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminServer, type Caller } from './admin-server.ts';
+import { AdminServer, type Caller } from '../../application/admin-server.ts';
 
 let server: AdminServer;
 let admin: Caller;

@@ -16,10 +16,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
-import { backupStore, checkStore, restoreStore } from '../../src/storage/store-tools.ts';
-import { NOW_MS } from '../contract/ledger-fixture.ts';
-import { dumpFile, dumpFolder, fillStores, settleAll } from './filled-store.ts';
+import { openSqliteStores } from '../../../src/storage/sqlite/open-sqlite-stores.ts';
+import { backupStore, checkStore, restoreStore } from '../../../src/storage/store-tools.ts';
+import { dumpFile, dumpFolder, fillStores, settleAll } from '../filled-store.ts';
+import { NOW_MS } from '../ledger-fixture.ts';
 
 let folder: string;
 let dataDir: string;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
-const SCRIPT = resolve(import.meta.dirname, '../packaging/release-notes.mjs');
+const SCRIPT = resolve(import.meta.dirname, '../../packaging/release-notes.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'umpire-notes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -5,12 +5,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { COMMANDS } from '../src/cli/run-command.ts';
-import { SETTINGS } from '../src/config/settings.ts';
-import { costPicoUsd, findPicoUsd, formatUsd } from '../src/domain/money.ts';
-import { createMetrics } from '../src/observability/metrics.ts';
+import { COMMANDS } from '../../src/cli/run-command.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
+import { costPicoUsd, findPicoUsd, formatUsd } from '../../src/domain/money.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDERS = ['.', '.github', 'bench', 'deploy', 'docs/guides', 'models'];
 const pages = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { withFileTypes: true })

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { cruise, type IConfiguration, type ICruiseResult } from 'dependency-cruiser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LAYERS, layerConfiguration, ROOMS, threadConfiguration } from '../dependency-cruiser.config.ts';
+import { LAYERS, layerConfiguration, ROOMS, threadConfiguration } from '../../dependency-cruiser.config.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const MAX_FILE_LINES = 350;
 
 /** What lies in `src/` besides the layers. */

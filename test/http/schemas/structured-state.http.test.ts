@@ -1,7 +1,7 @@
 // States that are objects or arrays: refused as the protocol says, or read as text where the configuration allows them.
 
 import { describe, expect, it } from 'vitest';
-import { startTestServer } from './test-server.ts';
+import { startTestServer } from '../../application/test-server.ts';
 
 const PATH = '/ai/v1/systemone';
 const QUESTIONS = { q: { type: 'noul', instructions: 'Is it urgent?' } };

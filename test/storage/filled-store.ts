@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ApiKey } from '../../src/domain/api-key.ts';
 import { costPicoUsd } from '../../src/domain/money.ts';
 import type { AuditRecord, Reservation, Stores } from '../../src/storage/stores.ts';
-import { claim, FREE, HOSTILE, NOW_MS, outcome, reservation } from '../contract/ledger-fixture.ts';
+import { claim, FREE, HOSTILE, NOW_MS, outcome, reservation } from './ledger-fixture.ts';
 
 const KEY: ApiKey = {
   id: 'key_1',

@@ -2,8 +2,8 @@
 // lines; does what lines on its input say.
 
 import { createInterface } from 'node:readline/promises';
-import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
-import { reservation, rowsOf, settlement } from './ledger-fixture.ts';
+import { openSqliteStores } from '../../../src/storage/sqlite/open-sqlite-stores.ts';
+import { reservation, rowsOf, settlement } from '../ledger-fixture.ts';
 
 const [dataDir = ''] = process.argv.slice(2);
 const stores = await openSqliteStores({ dataDir, exclusive: true });

@@ -9,7 +9,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { KEV_KEY, KEY, startTestServer, type TestServer } from './test-server.ts';
+import { KEV_KEY, KEY, startTestServer, type TestServer } from '../application/test-server.ts';
 
 const MIB = 1024 * 1024;
 const SYSTEMONE = '/ai/v1/systemone';

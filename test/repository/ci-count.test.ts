@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
-const COUNT = resolve(import.meta.dirname, '../.ci/count.mjs');
+const COUNT = resolve(import.meta.dirname, '../../.ci/count.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'umpire-count-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

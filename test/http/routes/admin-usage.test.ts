@@ -1,7 +1,7 @@
 // /admin/v1/usage and /admin/v1/requests: sums and rows over a real ledger, in JSON and as CSV.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AdminServer, type Caller, NOON_MS } from './admin-server.ts';
+import { AdminServer, type Caller, NOON_MS } from '../../application/admin-server.ts';
 
 const HOUR_MS = 3_600_000;
 const LLAMA = { modelId: 'llama', endpoint: '/ai/v1/chat/completions', isStreamed: true };

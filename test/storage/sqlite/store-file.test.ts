@@ -9,12 +9,12 @@ import { createInterface } from 'node:readline/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NO_LIMITS } from '../../src/domain/api-key.ts';
-import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
-import { SqliteConnection } from '../../src/storage/sqlite/sqlite-connection.ts';
-import { isUnavailable } from '../../src/storage/sqlite/sqlite-error.ts';
-import { StorageError } from '../../src/storage/storage-error.ts';
-import { NOW_MS, reservation, rowsOf } from './ledger-fixture.ts';
+import { NO_LIMITS } from '../../../src/domain/api-key.ts';
+import { openSqliteStores } from '../../../src/storage/sqlite/open-sqlite-stores.ts';
+import { SqliteConnection } from '../../../src/storage/sqlite/sqlite-connection.ts';
+import { isUnavailable } from '../../../src/storage/sqlite/sqlite-error.ts';
+import { StorageError } from '../../../src/storage/storage-error.ts';
+import { NOW_MS, reservation, rowsOf } from '../ledger-fixture.ts';
 
 /** Part of every Linux. */
 const LIMITER = 'prlimit';
