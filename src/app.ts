@@ -22,8 +22,7 @@ import { Unmetered } from './services/accounting/unmetered.ts';
 import type { Administration } from './services/administration.ts';
 import { type Aliases, Catalog, type ModelSource, type Pricing } from './services/catalog.ts';
 import { ChatService } from './services/chat/chat.ts';
-import { DecideService } from './services/inference/decide.ts';
-import { EmbedService } from './services/inference/embed.ts';
+import { InferenceService } from './services/inference/inference.ts';
 import type { LedgerStore } from './storage/stores.ts';
 import type { CheckedUpstream } from './upstream/check-upstream.ts';
 import { HttpChatUpstream } from './upstream/http-chat-upstream.ts';
@@ -110,8 +109,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closer[]): 
   const server = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
-    decisions: new DecideService(answering, catalog, accounting),
-    embeddings: new EmbedService(answering, catalog, accounting),
+    inference: new InferenceService(answering, catalog, accounting),
     chat,
     administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),

@@ -20,7 +20,7 @@ import { printConfig } from './config/print.ts';
 import type { Config } from './config/schema.ts';
 import { SETTINGS } from './config/settings.ts';
 import { unrestrictedKey } from './domain/api-key.ts';
-import { AppError } from './domain/errors.ts';
+import { AppError, StoreUnavailableError } from './domain/errors.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { type DecisionFolder, renderManifest, writeTemperatures } from './runtime/model-folder/calibrated-folder.ts';
 import { type ModelFolder, priceOf } from './runtime/model-folder/manifest.ts';
@@ -29,13 +29,12 @@ import { StartError } from './runtime/start-error.ts';
 import { BertTokenizer } from './runtime/tokenizer/bert-tokenizer.ts';
 import { openConfiguredStores, serve } from './serve.ts';
 import type { Administration } from './services/administration.ts';
+import { AuditService } from './services/audit.ts';
 import { ApiKeyService } from './services/keys/keys.ts';
 import { PriceService } from './services/prices.ts';
-import { AuditService } from './services/reports/audit.ts';
-import { UsageService } from './services/reports/usage.ts';
+import { UsageService } from './services/reports/reports.ts';
 import { StorageError } from './storage/storage-error.ts';
 import type { StoreLocation } from './storage/store-connection.ts';
-import { StoreUnavailableError } from './storage/stores.ts';
 
 /** Who asks when the engine runs in the process of a command. */
 const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });

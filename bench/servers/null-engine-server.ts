@@ -17,8 +17,7 @@ import { Unmetered } from '../../src/services/accounting/unmetered.ts';
 import { Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat/chat.ts';
 import { Housekeeping } from '../../src/services/housekeeping/housekeeping.ts';
-import { DecideService } from '../../src/services/inference/decide.ts';
-import { EmbedService } from '../../src/services/inference/embed.ts';
+import { InferenceService } from '../../src/services/inference/inference.ts';
 import { ApiKeyService } from '../../src/services/keys/keys.ts';
 import { DECISION_MODEL } from '../load/workload.ts';
 import { letEverybodyIn } from './let-everybody-in.ts';
@@ -106,8 +105,7 @@ const catalog = new Catalog([engine]);
 const server = await createHttpServer({
   authenticator,
   catalog,
-  decisions: new DecideService(engine, catalog, accounting),
-  embeddings: new EmbedService(engine, catalog, accounting),
+  inference: new InferenceService(engine, catalog, accounting),
   chat: new ChatService([], catalog, accounting),
   readiness: () => 'ready',
   isDraining: () => false,

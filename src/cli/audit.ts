@@ -1,6 +1,6 @@
 // `umpire audit`: who changed keys and prices, and when.
 
-import type { StoredAuditRecord } from '../services/reports/audit.ts';
+import type { StoredAuditRecord } from '../domain/audit.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, refusePositionals } from './command.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, renderJson, toObject, writeRows } from './table.ts';

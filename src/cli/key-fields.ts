@@ -1,9 +1,8 @@
 // An API key as JSON and as text for people: what `umpire keys` prints.
 
-import type { ApiKey, Budget } from '../domain/api-key.ts';
+import type { KeyStanding } from '../domain/account.ts';
+import { type ApiKey, type Budget, keyStateOf } from '../domain/api-key.ts';
 import { formatUsd } from '../domain/money.ts';
-import { keyStateOf } from '../services/keys/key-state.ts';
-import type { KeyStanding } from '../services/reports/usage.ts';
 import { toDay, toTime } from './times.ts';
 
 export const KEY_HEADING = [

@@ -2,7 +2,7 @@
 
 import type { ApiKey, Budget, BudgetReset, KeyLimits, KeyScope } from '../domain/api-key.ts';
 import { isPrintable } from '../domain/field-rules.ts';
-import { KEY_RULES } from '../services/keys/key-rules.ts';
+import { KEY_RULES } from '../domain/key-rules.ts';
 import { parseCount, parseUsd } from './amounts.ts';
 import { type CommandArguments, type CommandOption, UsageError } from './command.ts';
 import { parseExpiry } from './times.ts';

@@ -1,7 +1,7 @@
 // `umpire keys …`: works on the configured store, also beside a running server, which sees the change within a second.
 
-import { COMMAND_LINE } from '../domain/actor.ts';
 import type { ApiKey } from '../domain/api-key.ts';
+import { COMMAND_LINE } from '../domain/audit.ts';
 import type { ApiKeyService, CreatedApiKey, KeyPatch } from '../services/keys/keys.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
 import { KEY_HEADING, toBudgetJson, toKeyCells, toKeyJson, toKeyLines } from './key-fields.ts';

@@ -1,8 +1,8 @@
 // `umpire prices list|set`: what models cost. A price in the store goes before that of the model itself.
 
-import { COMMAND_LINE } from '../domain/actor.ts';
-import type { Price } from '../domain/money.ts';
-import { type DatedPrice, formatPrice, type NewPrice } from '../services/prices.ts';
+import { COMMAND_LINE } from '../domain/audit.ts';
+import { type DatedPrice, formatPrice, type Price } from '../domain/money.ts';
+import type { NewPrice } from '../services/prices.ts';
 import { parsePrice } from './amounts.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
 import type { Program } from './program.ts';

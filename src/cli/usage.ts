@@ -2,9 +2,8 @@
 
 import type { ApiKey } from '../domain/api-key.ts';
 import type { LedgerRow } from '../domain/ledger.ts';
-import { formatUsd } from '../domain/money.ts';
-import { formatPrice } from '../services/prices.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../services/reports/usage.ts';
+import { formatPrice, formatUsd } from '../domain/money.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, type CommandArguments, type CommandOption, refusePositionals, UsageError } from './command.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, writeRows } from './table.ts';

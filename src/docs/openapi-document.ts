@@ -7,14 +7,13 @@ import type { Engine } from '../engine/engine.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { Unmetered } from '../services/accounting/unmetered.ts';
+import { AuditService } from '../services/audit.ts';
 import { Catalog } from '../services/catalog.ts';
 import { ChatService } from '../services/chat/chat.ts';
-import { DecideService } from '../services/inference/decide.ts';
-import { EmbedService } from '../services/inference/embed.ts';
+import { InferenceService } from '../services/inference/inference.ts';
 import { ApiKeyService } from '../services/keys/keys.ts';
 import { PriceService } from '../services/prices.ts';
-import { AuditService } from '../services/reports/audit.ts';
-import { UsageService } from '../services/reports/usage.ts';
+import { UsageService } from '../services/reports/reports.ts';
 import type { KeyStore } from '../storage/stores.ts';
 
 export async function renderOpenapiDocument(): Promise<string> {
@@ -31,8 +30,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
   return {
     authenticator: { authenticate: notServed },
     catalog,
-    decisions: new DecideService(emptyEngine, catalog, new Unmetered()),
-    embeddings: new EmbedService(emptyEngine, catalog, new Unmetered()),
+    inference: new InferenceService(emptyEngine, catalog, new Unmetered()),
     chat: new ChatService([], catalog, new Unmetered()),
     administration: {
       keys: new ApiKeyService({ store: emptyKeys }),

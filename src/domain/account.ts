@@ -209,3 +209,13 @@ function refuseRate(window: MinuteWindow, unit: 'requests' | 'tokens', wanted: W
   if (limit === null || fits(window, unit, { limit, amount, nowMs })) return undefined;
   return { reason: unit, retryAfterMs: waitMs(window, unit, { limit, amount, nowMs }) };
 }
+
+/** Where a key stands without asking for anything. */
+export interface KeyStanding {
+  readonly standing: Standing;
+  /** In the period of the budget that `nowMs` lies in; of all time where there is no budget, or one without reset. */
+  readonly spentPicoUsd: bigint;
+  readonly reservedPicoUsd: bigint;
+  /** What refuses any further request at this moment, whatever it asks for; null: no limit does. */
+  readonly limit: LimitRefusal | null;
+}

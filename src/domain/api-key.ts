@@ -60,6 +60,18 @@ export function unrestrictedKey(parts: Pick<ApiKey, 'id' | 'name'> & Partial<Api
   };
 }
 
+export type KeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+export function keyStateOf(key: ApiKey, nowMs: number): KeyState {
+  if (key.revokedAtMs !== null) return 'revoked';
+  if (isOver(key.expiresAtMs, nowMs)) return 'expired';
+  return key.disabledAtMs === null ? 'active' : 'disabled';
+}
+
+export function isOver(endsAtMs: number | null, nowMs: number): boolean {
+  return endsAtMs !== null && endsAtMs <= nowMs;
+}
+
 export function mayUseModel(key: ApiKey, modelId: string): boolean {
   return key.models === null || key.models.some((pattern) => matchesPattern(pattern, modelId));
 }

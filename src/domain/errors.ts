@@ -144,3 +144,8 @@ export function fromErrorRecord(record: ErrorRecord): AppError {
   const { code, message, ...options } = record;
   return new AppError(code, message, options);
 }
+
+/** The store cannot be reached or cannot write (full disk, lost connection): the request it was for is refused. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
+}

@@ -78,3 +78,11 @@ export interface Demand {
 }
 
 export type RefusalReason = 'budget' | 'requests' | 'tokens' | 'concurrent';
+
+/** A reply that is given again to a retry. */
+export interface StoredReply {
+  readonly contentType: string;
+  readonly body: string;
+  /** As sent: model digest, cost. */
+  readonly headers: Readonly<Record<string, string>>;
+}

@@ -9,6 +9,15 @@ export interface Price {
   readonly outputMicroUsd: number;
 }
 
+/** A price of a model from a moment on, until a later one. */
+export interface DatedPrice {
+  readonly modelId: string;
+  readonly effectiveFromMs: number;
+  readonly price: Price;
+  readonly createdAtMs: number;
+  readonly createdBy: string;
+}
+
 /** What a cost is computed of. */
 export interface BilledTokens {
   /** Cached ones included. */
@@ -50,6 +59,11 @@ export function formatUsd(picoUsd: bigint): string {
   const digits = String(picoUsd < 0n ? -picoUsd : picoUsd).padStart(PICO_DIGITS + 1, '0');
   const fraction = digits.slice(-PICO_DIGITS).replace(/0+$/, '');
   return `${sign}${digits.slice(0, -PICO_DIGITS)}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Dollars per 1,000,000 tokens, exact. */
+export function formatPrice(microUsd: number): string {
+  return formatUsd(BigInt(microUsd) * PICO_USD_PER_MICRO_USD);
 }
 
 /** `12.50` → pico-dollars. @returns undefined unless it is a decimal of up to 7 digits before and 12 after the point */

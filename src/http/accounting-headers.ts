@@ -2,9 +2,9 @@
 // retry.
 
 import type { FastifyReply } from 'fastify';
-import type { RateStanding, Standing } from '../domain/ledger.ts';
+import type { RateStanding, Standing, StoredReply } from '../domain/ledger.ts';
 import { formatUsd } from '../domain/money.ts';
-import type { Receipt, StoredReply } from '../services/accounting/accounting.ts';
+import type { Receipt } from '../services/accounting/accounting.ts';
 
 type Headers = Record<string, string>;
 

@@ -3,7 +3,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, type ErrorCode, errorCatalogue } from '../domain/errors.ts';
-import type { ReplyStatuses } from '../services/accounting/outcome.ts';
+import type { ReplyStatuses } from '../services/accounting/accounting.ts';
 import { standingHeaders } from './accounting-headers.ts';
 import { ClientLeftError } from './client-left.ts';
 import { toAppError } from './translate-error.ts';

@@ -3,7 +3,7 @@
 
 import type { FastifyReply } from 'fastify';
 import type { JobTimings } from '../domain/usage.ts';
-import type { LocalReply, LocalResult, ReplyWriter } from '../services/inference/metered-run.ts';
+import type { LocalReply, LocalResult, ReplyWriter } from '../services/inference/inference.ts';
 import { costHeaders, receiptHeaders, sendReplay } from './accounting-headers.ts';
 import type { TokenCounter } from './observe.ts';
 

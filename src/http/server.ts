@@ -8,8 +8,7 @@ import type { KeyScope } from '../domain/api-key.ts';
 import type { Administration } from '../services/administration.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { ChatService } from '../services/chat/chat.ts';
-import type { DecideService } from '../services/inference/decide.ts';
-import type { EmbedService } from '../services/inference/embed.ts';
+import type { InferenceService } from '../services/inference/inference.ts';
 import { KeyRoom } from '../services/key-room.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';
@@ -73,8 +72,7 @@ export interface HttpOptions {
 export interface HttpDeps {
   readonly authenticator: Authenticator;
   readonly catalog: Catalog;
-  readonly decisions: DecideService;
-  readonly embeddings: EmbedService;
+  readonly inference: InferenceService;
   readonly chat: ChatService;
   /** Absent: there is no store behind this server, and none of the routes that need one. */
   readonly administration?: Administration | undefined;

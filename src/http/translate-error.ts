@@ -1,8 +1,7 @@
 // Failures in other people's vocabulary, told in ours: the web framework's errors and anything unexpected become an
 // AppError. Nothing of the caller's input, and nothing of our insides, gets into a message.
 
-import { AppError } from '../domain/errors.ts';
-import { StoreUnavailableError } from '../services/accounting/accounting.ts';
+import { AppError, StoreUnavailableError } from '../domain/errors.ts';
 import { storeUnavailable } from '../services/refusal.ts';
 
 /** The framework's codes that a caller can cause, with what we say instead. */

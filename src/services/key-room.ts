@@ -1,10 +1,10 @@
 // Whether a key has room for any request at all, before its body is read: what refuses every request of the key need not
 // be found out by parsing megabytes. A look, no reservation: who passes may still be refused.
 
+import type { KeyStanding } from '../domain/account.ts';
 import type { ApiKey } from '../domain/api-key.ts';
-import type { AppError } from '../domain/errors.ts';
+import { type AppError, StoreUnavailableError } from '../domain/errors.ts';
 import type { ModelType } from '../domain/model-card.ts';
-import { type KeyStanding, StoreUnavailableError } from '../storage/stores.ts';
 import type { Catalog } from './catalog.ts';
 import { limitError, spentBudgetError } from './refusal.ts';
 

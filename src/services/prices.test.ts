@@ -1,10 +1,12 @@
 // Prices over a store in memory and a clock moved by hand.
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { AuditRecord } from '../domain/audit.ts';
+import { StoreUnavailableError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import type { Price } from '../domain/money.ts';
-import { type AuditRecord, type DatedPrice, type PriceStore, StoreUnavailableError } from '../storage/stores.ts';
-import { formatPrice, PriceService } from './prices.ts';
+import { type DatedPrice, formatPrice, type Price } from '../domain/money.ts';
+import type { PriceStore } from '../storage/stores.ts';
+import { PriceService } from './prices.ts';
 
 const price = (inputMicroUsd: number): Price => ({ inputMicroUsd, cachedInputMicroUsd: 1, outputMicroUsd: 2 });
 const KEV: ModelCard = {

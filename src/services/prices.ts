@@ -1,13 +1,12 @@
 // What a token of each model costs at a moment. Owns which price is in force; the models' own prices come with their
 // cards, and what a request costs is domain/money.ts.
 
+import type { AuditRecord } from '../domain/audit.ts';
 import { AppError } from '../domain/errors.ts';
 import { isModelText, isTime, MODEL_RULE } from '../domain/field-rules.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import { formatUsd, MAX_PRICE_MICRO_USD, PICO_USD_PER_MICRO_USD, type Price } from '../domain/money.ts';
-import type { AuditRecord, DatedPrice, PriceStore } from '../storage/stores.ts';
-
-export type { DatedPrice } from '../storage/stores.ts';
+import { type DatedPrice, formatPrice, MAX_PRICE_MICRO_USD, type Price } from '../domain/money.ts';
+import type { PriceStore } from '../storage/stores.ts';
 
 /** Prices that another process has set are in force here after this time at the latest, plus that of one query. */
 const REFRESH_MS = 2000;
@@ -115,11 +114,6 @@ export class PriceService {
     // A process that has nothing else to do may end.
     this.#timer.unref();
   }
-}
-
-/** Dollars per 1,000,000 tokens, exact. */
-export function formatPrice(microUsd: number): string {
-  return formatUsd(BigInt(microUsd) * PICO_USD_PER_MICRO_USD);
 }
 
 function checkModelId(modelId: string): void {

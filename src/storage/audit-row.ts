@@ -2,8 +2,8 @@
 // the transaction of the change.
 
 import type { Kysely } from 'kysely';
+import type { AuditRecord } from '../domain/audit.ts';
 import type { Database } from './schema.ts';
-import type { AuditRecord } from './stores.ts';
 
 export async function insertAuditRow(transaction: Kysely<Database>, record: AuditRecord): Promise<void> {
   const { atMs, actor, action, target, details } = record;

@@ -3,9 +3,10 @@
 
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NO_LIMITS } from '../domain/api-key.ts';
+import { StoreUnavailableError } from '../domain/errors.ts';
 import { GroupedLedger } from './grouped-ledger.ts';
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
-import { type Reservation, type Settlement, StoreUnavailableError } from './stores.ts';
+import type { Reservation, Settlement } from './stores.ts';
 
 interface Applied {
   readonly names: readonly string[];

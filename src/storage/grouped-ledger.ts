@@ -1,16 +1,10 @@
 // Group commit: calls that come while a transaction is under way wait for it and are then committed together, and those
 // that nobody waits for yet wait for the next call. Owns the waiting; what an operation does, the ledger behind it knows.
 
+import type { KeyStanding } from '../domain/account.ts';
+import { StoreUnavailableError } from '../domain/errors.ts';
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
-import {
-  type KeyStanding,
-  type LedgerStore,
-  type Reservation,
-  type ReserveOutcome,
-  type Settlement,
-  type SettleOutcome,
-  StoreUnavailableError,
-} from './stores.ts';
+import type { LedgerStore, Reservation, ReserveOutcome, Settlement, SettleOutcome } from './stores.ts';
 
 /** Bounds the time of a transaction, and with it how long the next one waits. */
 const MAX_GROUP = 256;

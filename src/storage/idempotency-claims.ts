@@ -1,8 +1,9 @@
 // The claims on idempotency keys within one transaction: what was found, what is decided, and what is left to write.
 
 import type { Insertable, Selectable } from 'kysely';
+import type { StoredReply } from '../domain/ledger.ts';
 import type { IdempotencyTable } from './schema.ts';
-import type { IdempotencyClaim, ReserveOutcome, StoredReply } from './stores.ts';
+import type { IdempotencyClaim, ReserveOutcome } from './stores.ts';
 
 export type ClaimRow = Insertable<IdempotencyTable> & Pick<IdempotencyTable, 'reply'>;
 

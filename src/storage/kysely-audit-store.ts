@@ -1,9 +1,10 @@
 // The audit trail in any SQL store that kysely speaks to.
 
 import type { Kysely } from 'kysely';
+import type { AuditRecord, StoredAuditRecord } from '../domain/audit.ts';
 import { insertAuditRow } from './audit-row.ts';
 import type { Database } from './schema.ts';
-import type { AuditRecord, AuditStore, StoredAuditRecord } from './stores.ts';
+import type { AuditStore } from './stores.ts';
 
 export class KyselyAuditStore implements AuditStore {
   readonly #database: Kysely<Database>;

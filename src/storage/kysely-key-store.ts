@@ -3,10 +3,11 @@
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ApiKey } from '../domain/api-key.ts';
+import type { AuditRecord } from '../domain/audit.ts';
 import { toApiKey, toChangedColumns, toKeyRow, toSecretRow } from './api-key-row.ts';
 import { insertAuditRow } from './audit-row.ts';
 import type { Database } from './schema.ts';
-import type { AuditRecord, KeyChange, KeyRotation, KeySecret, KeyStore } from './stores.ts';
+import type { KeyChange, KeyRotation, KeySecret, KeyStore } from './stores.ts';
 
 type FoundKey = Awaited<ReturnType<KeyStore['findByHash']>>;
 

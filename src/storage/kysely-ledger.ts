@@ -1,14 +1,13 @@
 // The ledger in any SQL store that kysely speaks to: operations in groups, one transaction for each group.
 
 import type { Kysely } from 'kysely';
-import { findFullLimit, newAccount, periodStartMs, standingOf } from '../domain/account.ts';
+import { findFullLimit, type KeyStanding, newAccount, periodStartMs, standingOf } from '../domain/account.ts';
 import type { RequestOutcome } from '../domain/ledger.ts';
 import { LedgerBatch } from './ledger-batch.ts';
 import type { GroupableLedger, LedgerOperation, OperationOutcome } from './ledger-operation.ts';
 import { toAccount } from './ledger-row.ts';
 import { readDeadState, readState, readsOf, writeBatch } from './ledger-statements.ts';
 import type { Database } from './schema.ts';
-import type { KeyStanding } from './stores.ts';
 
 const PURGED_AT_ONCE = 1000;
 

@@ -1,9 +1,11 @@
 // Dated prices in any SQL store that kysely speaks to.
 
 import type { Kysely } from 'kysely';
+import type { AuditRecord } from '../domain/audit.ts';
+import type { DatedPrice } from '../domain/money.ts';
 import { insertAuditRow } from './audit-row.ts';
 import type { Database } from './schema.ts';
-import type { AuditRecord, DatedPrice, PriceStore } from './stores.ts';
+import type { PriceStore } from './stores.ts';
 
 export class KyselyPriceStore implements PriceStore {
   readonly #database: Kysely<Database>;

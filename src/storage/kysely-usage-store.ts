@@ -2,6 +2,7 @@
 
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { LedgerRow } from '../domain/ledger.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
 import { toLedgerRow } from './ledger-row.ts';
 import {
   groupColumns,
@@ -13,7 +14,7 @@ import {
   toCostPicoUsd,
 } from './ledger-sums.ts';
 import type { Database, LedgerTable } from './schema.ts';
-import type { UsageDimension, UsageFilter, UsageGroup, UsageStore } from './stores.ts';
+import type { UsageStore } from './stores.ts';
 
 /** Twelve columns each, within what a statement may have of parameters. */
 const ROLLUPS_PER_INSERT = 500;

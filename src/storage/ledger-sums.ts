@@ -2,8 +2,8 @@
 // recomputing of an account and `umpire db check` are made of.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { UsageDimension, UsageFilter } from '../domain/usage-report.ts';
 import type { Database } from './schema.ts';
-import type { UsageDimension, UsageFilter } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

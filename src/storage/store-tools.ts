@@ -2,6 +2,7 @@
 // itself is in the files that it calls.
 
 import { type Kysely, sql } from 'kysely';
+import { StoreUnavailableError } from '../domain/errors.ts';
 import { type CheckedBooks, checkBooks } from './check-store.ts';
 import { type CopiedStore, copyStore } from './copy-store.ts';
 import { newestSchemaVersion, requireKnownVersion } from './migrations.ts';
@@ -21,7 +22,6 @@ import {
   withNewestSchema,
   withServerLock,
 } from './store-connection.ts';
-import { StoreUnavailableError } from './stores.ts';
 
 /** @throws StorageError; on PostgreSQL always, with the command that does it there */
 export async function backupStore(

@@ -1,33 +1,20 @@
 // What the server keeps, as interfaces. One suite of tests runs over every implementation. Every method may fail with a
 // StoreUnavailableError; nothing of a failed call is kept, unless the store did as it was told and its word of it was lost.
 
-import type { LimitRefusal } from '../domain/account.ts';
+import type { KeyStanding } from '../domain/account.ts';
 import type { ApiKey, Budget, KeyLimits, KeyScope } from '../domain/api-key.ts';
-import type { AcceptedRequest, Demand, LedgerRow, RefusalReason, RequestOutcome, Standing } from '../domain/ledger.ts';
-import type { Price } from '../domain/money.ts';
-
-/** The store cannot be reached or cannot write (full disk, lost connection): the request it was for is refused. */
-export class StoreUnavailableError extends Error {
-  override readonly name = 'StoreUnavailableError';
-}
-
-/** Who did what, for the audit trail. Never a secret, never a caller's text. */
-export interface AuditRecord {
-  readonly atMs: number;
-  /** Id of a key, or `command line`, or `server`. */
-  readonly actor: string;
-  /** `key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, … */
-  readonly action: string;
-  /** Id of what it was done to. */
-  readonly target: string;
-  /** What changed, as JSON. */
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
-export interface StoredAuditRecord extends AuditRecord {
-  /** Grows; the cursor of a page. */
-  readonly id: number;
-}
+import type { AuditRecord, StoredAuditRecord } from '../domain/audit.ts';
+import type {
+  AcceptedRequest,
+  Demand,
+  LedgerRow,
+  RefusalReason,
+  RequestOutcome,
+  Standing,
+  StoredReply,
+} from '../domain/ledger.ts';
+import type { DatedPrice } from '../domain/money.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
 
 /** A secret of a key. After a rotation the older one stays valid until it expires. */
 export interface KeySecret {
@@ -76,15 +63,6 @@ export interface KeyRotation {
   readonly audit: AuditRecord;
 }
 
-/** A price of a model from a moment on, until a later one. */
-export interface DatedPrice {
-  readonly modelId: string;
-  readonly effectiveFromMs: number;
-  readonly price: Price;
-  readonly createdAtMs: number;
-  readonly createdBy: string;
-}
-
 export interface PriceStore {
   /** Prices are never changed: a second one for the same model and moment is refused. @returns false: there is one */
   insert(price: DatedPrice, audit: AuditRecord): Promise<boolean>;
@@ -105,14 +83,6 @@ export interface IdempotencyClaim {
   /** SHA-256 of what was asked, hex: the same key with another request is a mistake. */
   readonly fingerprint: string;
   readonly expiresAtMs: number;
-}
-
-/** A reply that is given again to a retry. */
-export interface StoredReply {
-  readonly contentType: string;
-  readonly body: string;
-  /** As sent: model digest, cost. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Reservation extends AcceptedRequest {
@@ -151,15 +121,6 @@ export interface Settlement {
 /** `missing`: the reservation is gone (this process was taken for dead): the reply must not be sent as if it were paid. */
 export type SettleOutcome = { readonly type: 'settled'; readonly standing: Standing } | { readonly type: 'missing' };
 
-export interface KeyStanding {
-  readonly standing: Standing;
-  /** In the period of the budget that `nowMs` lies in; of all time where there is no budget, or one without reset. */
-  readonly spentPicoUsd: bigint;
-  readonly reservedPicoUsd: bigint;
-  /** What refuses any further request at this moment, whatever it asks for; null: no limit does. */
-  readonly limit: LimitRefusal | null;
-}
-
 /** Rows are written once and never changed, but for those overruled. Calls that wait together are committed together. */
 export interface LedgerStore {
   /** @param withinMs may wait so long for other operations to share a transaction with. Default: 0 */
@@ -181,33 +142,6 @@ export interface LedgerStore {
   recover(deadBeforeMs: number, nowMs: number): Promise<number>;
   /** Deletes idempotency records whose time is over. @returns how many */
   purgeReplies(nowMs: number): Promise<number>;
-}
-
-export interface UsageFilter {
-  /** Of acceptance; `fromMs` included, `toMs` not. */
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly keyId?: string;
-  readonly modelId?: string;
-  readonly endpoint?: string;
-}
-
-export type UsageDimension = 'key' | 'model' | 'endpoint' | 'end' | 'day' | 'hour';
-
-/** Sums over rows; dimensions that were not asked for are absent. Days and hours are UTC. */
-export interface UsageGroup {
-  readonly keyId?: string;
-  readonly modelId?: string;
-  readonly endpoint?: string;
-  readonly end?: string;
-  /** Start of the day or hour. */
-  readonly startMs?: number;
-  readonly requests: number;
-  readonly inputTokens: bigint;
-  readonly cachedTokens: bigint;
-  readonly outputTokens: bigint;
-  readonly reasoningTokens: bigint;
-  readonly costPicoUsd: bigint;
 }
 
 export interface UsageStore {

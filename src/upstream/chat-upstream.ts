@@ -1,25 +1,9 @@
 // A chat upstream: any server of the chat-completion format. Interface; HttpChatUpstream implements it.
 
-import type { JsonMember } from '../domain/json.ts';
+import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
-
-/** The caller's body as sent, plus what had to be read of it. Text and value are empty once the body was let go. */
-export interface ChatRequest {
-  readonly modelId: string;
-  readonly stream: boolean;
-  /** The client asked for `stream_options.include_usage`. */
-  readonly includeUsage: boolean;
-  /** The text of a JSON object. A text, because parsing and printing would change numbers and drop duplicates. */
-  readonly bodyText: string;
-  /** Of the text, where whoever parsed it listed them. */
-  readonly bodyMembers?: readonly JsonMember[];
-  /** The same, parsed. */
-  readonly body: Readonly<Record<string, unknown>>;
-  /** To be called when the body has gone out: the answer may take its time, and need not keep it in memory. */
-  letGo?(): void;
-}
 
 /**
  * What becomes of a call whose client has left. `estimate`: cut, billed by what it told or by what was sent. `drain`: read
@@ -35,13 +19,10 @@ export interface CallWatcher {
   onBytes(): void;
 }
 
-/** `outputTokens` include reasoning tokens, whatever the upstream's habit. */
-export type ChatUsage = TokenUsage;
-
 /** What an answer, or the part of it that has come, used. */
 export interface AnswerTokens {
   /** undefined: the upstream told none, or none that can be believed. */
-  readonly usage: ChatUsage | undefined;
+  readonly usage: TokenUsage | undefined;
   /** Estimated from the texts that came. */
   readonly outputEstimate: number;
 }
@@ -49,11 +30,6 @@ export interface AnswerTokens {
 export interface ChatCompletion extends AnswerTokens {
   /** The upstream's body with our model id and normalised usage. */
   readonly bodyText: string;
-}
-
-/** One server-sent event for the client: the JSON of a chunk, with our model id. `[DONE]` is not among them. */
-export interface ChatChunk {
-  readonly json: string;
 }
 
 export interface ChatStream {

@@ -2,19 +2,12 @@
 // What a body means is upstream-body.ts's and reply-translator.ts's, whose fault a failure is upstream-failure.ts's.
 
 import type { Dispatcher } from 'undici';
+import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
 import { AppError, type ErrorCode } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import { estimateInputTokens, expectedTokens } from './chat-estimate.ts';
-import type {
-  CallWatcher,
-  ChatChunk,
-  ChatCompletion,
-  ChatRequest,
-  ChatStream,
-  ChatUpstream,
-  LeavingPolicy,
-} from './chat-upstream.ts';
+import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream, LeavingPolicy } from './chat-upstream.ts';
 import { parseObject } from './json-object.ts';
 import { Payload } from './payload.ts';
 import { PhaseTimers } from './phase-timers.ts';

@@ -1,9 +1,10 @@
 // From an upstream's reply to ours: the model id put back, usage normalised, hidden, asked for late, or estimated where the
 // upstream tells none. Everything else stays to the letter. Pure; one translator per request.
 
+import type { ChatRequest } from '../domain/chat.ts';
 import { AppError } from '../domain/errors.ts';
 import { measureMessage } from './chat-estimate.ts';
-import type { AnswerTokens, ChatRequest } from './chat-upstream.ts';
+import type { AnswerTokens } from './chat-upstream.ts';
 import { isObject, parseObject } from './json-object.ts';
 import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
 import { toTokens } from './token-estimate.ts';

@@ -1,8 +1,8 @@
 // The body an upstream is sent: the caller's text with the few members changed that must differ. Pure.
 
+import type { ChatRequest } from '../domain/chat.ts';
 import { AppError } from '../domain/errors.ts';
 import { parsePlainJson } from '../domain/json.ts';
-import type { ChatRequest } from './chat-upstream.ts';
 import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
 import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
 

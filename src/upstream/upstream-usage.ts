@@ -3,7 +3,7 @@
 
 import { parsePlainJson } from '../domain/json.ts';
 import { MAX_BILLED_TOKENS } from '../domain/money.ts';
-import type { ChatUsage } from './chat-upstream.ts';
+import type { TokenUsage } from '../domain/usage.ts';
 import { isObject } from './json-object.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ReasoningUsage } from './upstream-options.ts';
@@ -12,7 +12,7 @@ import type { ReasoningUsage } from './upstream-options.ts';
 type Count = number | undefined;
 
 export interface ReportedUsage {
-  readonly counted: ChatUsage;
+  readonly counted: TokenUsage;
   /** The upstream's usage object, corrected where its habit differs and otherwise to the letter. */
   readonly json: string;
 }

@@ -2,7 +2,7 @@
 // nothing stays reserved, and it works again by itself.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { StoreUnavailableError } from '../../src/storage/stores.ts';
+import { StoreUnavailableError } from '../../src/domain/errors.ts';
 import { type Caller, DECISION_PICO_USD, MeteredServer } from './metered-server.ts';
 import { startServerOf } from './test-server.ts';
 

@@ -14,8 +14,7 @@ import { Unmetered } from '../../src/services/accounting/unmetered.ts';
 import type { Administration } from '../../src/services/administration.ts';
 import { type Aliases, Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat/chat.ts';
-import { DecideService } from '../../src/services/inference/decide.ts';
-import { EmbedService } from '../../src/services/inference/embed.ts';
+import { InferenceService } from '../../src/services/inference/inference.ts';
 import type { ChatUpstream } from '../../src/upstream/chat-upstream.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
@@ -128,8 +127,7 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
     authenticator: parts.authenticator ?? { authenticate },
     administration,
     catalog,
-    decisions: new DecideService(answering, catalog, accounting),
-    embeddings: new EmbedService(answering, catalog, accounting),
+    inference: new InferenceService(answering, catalog, accounting),
     chat,
     readiness: () => engine.state,
     isDraining: () => engine.state === 'draining',

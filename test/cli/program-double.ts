@@ -2,10 +2,10 @@
 
 import type { Program } from '../../src/cli/program.ts';
 import type { Administration } from '../../src/services/administration.ts';
+import { AuditService } from '../../src/services/audit.ts';
 import { ApiKeyService, type ApiKeyServiceOptions } from '../../src/services/keys/keys.ts';
 import { PriceService, type PriceServiceOptions } from '../../src/services/prices.ts';
-import { AuditService } from '../../src/services/reports/audit.ts';
-import { UsageService, type UsageServiceOptions } from '../../src/services/reports/usage.ts';
+import { UsageService, type UsageServiceOptions } from '../../src/services/reports/reports.ts';
 
 const NO_SUCH_PLACE = (): never => {
   throw new Error('The command should not have come this far.');

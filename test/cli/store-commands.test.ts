@@ -6,7 +6,7 @@ import type { Program } from '../../src/cli/program.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../../src/services/reports/usage.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../../src/domain/usage-report.ts';
 import { program, type StoreDoubles, servicesOver } from './program-double.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);

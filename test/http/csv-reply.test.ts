@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
-import { UsageService } from '../../src/services/reports/usage.ts';
+import { UsageService } from '../../src/services/reports/reports.ts';
 import type { UsageStore } from '../../src/storage/stores.ts';
 import { AdminServer, type Caller } from '../application/admin-server.ts';
 import { startServerOf, type TestServer } from '../application/test-server.ts';

@@ -1,13 +1,7 @@
 // A real ledger in front of which a test can cut the line, and see what passes.
 
-import type {
-  KeyStanding,
-  LedgerStore,
-  Reservation,
-  ReserveOutcome,
-  Settlement,
-  SettleOutcome,
-} from '../../src/storage/stores.ts';
+import type { KeyStanding } from '../../src/domain/account.ts';
+import type { LedgerStore, Reservation, ReserveOutcome, Settlement, SettleOutcome } from '../../src/storage/stores.ts';
 import { storeIsDown } from './scripted-ledger.ts';
 
 export class FailingLedger implements LedgerStore {

@@ -1,16 +1,10 @@
 // A ledger that answers as a test tells it, call by call, and remembers what it was asked. Without a script it lets
 // everything in and settles everything.
 
+import type { KeyStanding } from '../../src/domain/account.ts';
+import { StoreUnavailableError } from '../../src/domain/errors.ts';
 import type { Standing } from '../../src/domain/ledger.ts';
-import type {
-  KeyStanding,
-  LedgerStore,
-  Reservation,
-  ReserveOutcome,
-  Settlement,
-  SettleOutcome,
-} from '../../src/storage/stores.ts';
-import { StoreUnavailableError } from '../../src/storage/stores.ts';
+import type { LedgerStore, Reservation, ReserveOutcome, Settlement, SettleOutcome } from '../../src/storage/stores.ts';
 
 export const STANDING: Standing = {
   budget: { amountPicoUsd: 1_000_000n, remainingPicoUsd: 400_000n, resetsAtMs: Date.UTC(2026, 11, 1) },

@@ -1,14 +1,9 @@
 // A key store in memory, for tests of what is built on one. Counts look-ups, keeps the audit trail, and fails on demand.
 
 import type { ApiKey } from '../../src/domain/api-key.ts';
-import {
-  type AuditRecord,
-  type KeyChange,
-  type KeyRotation,
-  type KeySecret,
-  type KeyStore,
-  StoreUnavailableError,
-} from '../../src/storage/stores.ts';
+import type { AuditRecord } from '../../src/domain/audit.ts';
+import { StoreUnavailableError } from '../../src/domain/errors.ts';
+import type { KeyChange, KeyRotation, KeySecret, KeyStore } from '../../src/storage/stores.ts';
 
 interface Stored {
   key: ApiKey;

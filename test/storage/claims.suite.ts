@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../../src/domain/api-key.ts';
-import type { Reservation, StoredReply, Stores } from '../../src/storage/stores.ts';
+import type { StoredReply } from '../../src/domain/ledger.ts';
+import type { Reservation, Stores } from '../../src/storage/stores.ts';
 import {
   COST,
   claim,

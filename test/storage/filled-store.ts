@@ -3,8 +3,9 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ApiKey } from '../../src/domain/api-key.ts';
+import type { AuditRecord } from '../../src/domain/audit.ts';
 import { costPicoUsd } from '../../src/domain/money.ts';
-import type { AuditRecord, Reservation, Stores } from '../../src/storage/stores.ts';
+import type { Reservation, Stores } from '../../src/storage/stores.ts';
 import { claim, FREE, HOSTILE, NOW_MS, outcome, reservation } from './ledger-fixture.ts';
 
 const KEY: ApiKey = {

@@ -3,8 +3,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { KeyStanding } from '../../src/domain/account.ts';
 import { type Budget, NO_LIMITS } from '../../src/domain/api-key.ts';
-import type { KeyStanding, Stores } from '../../src/storage/stores.ts';
+import type { Stores } from '../../src/storage/stores.ts';
 import {
   COST,
   DAY_MS,

@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { type Budget, NO_LIMITS } from '../../src/domain/api-key.ts';
-import type { RequestOutcome } from '../../src/domain/ledger.ts';
-import type { Reservation, Settlement, StoredReply, Stores } from '../../src/storage/stores.ts';
+import type { RequestOutcome, StoredReply } from '../../src/domain/ledger.ts';
+import type { Reservation, Settlement, Stores } from '../../src/storage/stores.ts';
 import {
   COST,
   claim,

@@ -4,13 +4,14 @@
 import { Kysely } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_LIMITS } from '../../src/domain/api-key.ts';
+import { StoreUnavailableError } from '../../src/domain/errors.ts';
 import { ApiKeyService } from '../../src/services/keys/keys.ts';
 import { openPostgresStores, type PostgresOptions } from '../../src/storage/postgres/open-postgres-stores.ts';
 import { PostgresPoolDialect } from '../../src/storage/postgres/postgres-dialect.ts';
 import { createPool } from '../../src/storage/postgres/postgres-pool.ts';
 import type { Database } from '../../src/storage/schema.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
-import { type Reservation, type Settlement, type Stores, StoreUnavailableError } from '../../src/storage/stores.ts';
+import type { Reservation, Settlement, Stores } from '../../src/storage/stores.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { describeStores } from './stores.suite.ts';
 

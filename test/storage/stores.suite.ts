@@ -4,7 +4,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
-import type { AuditRecord, DatedPrice, KeySecret, Stores } from '../../src/storage/stores.ts';
+import type { AuditRecord } from '../../src/domain/audit.ts';
+import type { DatedPrice } from '../../src/domain/money.ts';
+import type { KeySecret, Stores } from '../../src/storage/stores.ts';
 import { describeClaims } from './claims.suite.ts';
 import { describeLedger } from './ledger.suite.ts';
 import { HOSTILE, type OpenedStores, openForEachCase } from './ledger-fixture.ts';

@@ -4,10 +4,11 @@
 import fc from 'fast-check';
 import type { Insertable, Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../../src/domain/usage-report.ts';
 import { KyselyUsageStore } from '../../src/storage/kysely-usage-store.ts';
 import { sumCosts } from '../../src/storage/ledger-sums.ts';
 import type { Database, LedgerTable } from '../../src/storage/schema.ts';
-import type { UsageDimension, UsageFilter, UsageGroup, UsageStore } from '../../src/storage/stores.ts';
+import type { UsageStore } from '../../src/storage/stores.ts';
 
 export interface OpenedDatabase {
   /** Migrated, and empty. */

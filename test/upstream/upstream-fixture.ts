@@ -1,8 +1,9 @@
 // An upstream for tests: our `llama` is the double's `vendor/llama-7b`; no clock runs out by itself.
 
 import { onTestFinished } from 'vitest';
+import type { ChatRequest } from '../../src/domain/chat.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { ChatRequest, ChatStream } from '../../src/upstream/chat-upstream.ts';
+import type { ChatStream } from '../../src/upstream/chat-upstream.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
 import { UPSTREAM_MODEL } from './upstream-answers.ts';

@@ -2,7 +2,7 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
-import type { AuditService } from '../../services/reports/audit.ts';
+import type { AuditService } from '../../services/audit.ts';
 import { operation } from '../operation.ts';
 import { auditListSchema, auditQuery, toWireAudit } from '../schemas/audit-record.ts';
 import { nextCursorOf, parseNumberCursor } from '../schemas/paging.ts';

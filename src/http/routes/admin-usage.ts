@@ -2,7 +2,7 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
-import type { UsageService } from '../../services/reports/usage.ts';
+import type { UsageService } from '../../services/reports/reports.ts';
 import { type CsvRow, sendCsv, wantsCsv } from '../csv-reply.ts';
 import { operation } from '../operation.ts';
 import { ledgerRowsSchema, rowHeading, toRowCells, toWireRow } from '../schemas/ledger-row.ts';

@@ -3,8 +3,8 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { ChatRequest, ChatService } from '../../services/chat/chat.ts';
-import type { ChatReplyKeeper } from '../../services/chat/chat-reply.ts';
+import type { ChatRequest } from '../../domain/chat.ts';
+import type { ChatReplyKeeper, ChatService } from '../../services/chat/chat.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';

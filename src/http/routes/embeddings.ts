@@ -2,7 +2,7 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
-import type { EmbedService } from '../../services/inference/embed.ts';
+import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
@@ -21,7 +21,7 @@ import {
 import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface EmbeddingsDeps {
-  readonly embeddings: EmbedService;
+  readonly inference: InferenceService;
   readonly metrics: TokenCounter;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
@@ -44,7 +44,7 @@ const docs: OperationDocs = {
 const writer = resultWriter(writeEmbeddings);
 
 export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps): Promise<void> {
-  const { embeddings, metrics, tellsSharing, tokenArrays } = deps;
+  const { inference, metrics, tellsSharing, tokenArrays } = deps;
   const bodies = { intake: deps.intake, limits: deps.bodyLimits, keyRoom: deps.keyRoom };
   parseInferenceBodies(api, { ...bodies, type: 'embedding', objects: 'plain' });
   const body = buildEmbeddingRequestSchema(tokenArrays);
@@ -53,7 +53,7 @@ export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps
     .withTypeProvider<ZodTypeProvider>()
     .post('/embeddings', { schema, compress: EMBEDDINGS_COMPRESSION }, async (request, reply) => {
       const asked = toEmbeddingRequest(request.body);
-      const answered = await embeddings.embed(asked, localRequesterOf(request, reply), writer);
+      const answered = await inference.embed(asked, localRequesterOf(request, reply), writer);
       return sendResult(reply, answered, { metrics, tellsSharing });
     });
 }

@@ -3,7 +3,7 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { JsonValue } from '../../domain/json.ts';
-import type { DecideService } from '../../services/inference/decide.ts';
+import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
@@ -17,7 +17,7 @@ import { withStateAsText } from '../schemas/structured-state.ts';
 import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface SystemoneDeps {
-  readonly decisions: DecideService;
+  readonly inference: InferenceService;
   readonly metrics: TokenCounter;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
@@ -47,13 +47,13 @@ const schema = operation(
 const writer = resultWriter(writeDecision);
 
 export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps): Promise<void> {
-  const { decisions, metrics, tellsSharing, structuredState } = deps;
+  const { inference, metrics, tellsSharing, structuredState } = deps;
   const adapt = ({ value }: ReceivedBody) => (structuredState ? withStateAsText(value as JsonValue) : value);
   const bodies = { intake: deps.intake, limits: deps.bodyLimits, keyRoom: deps.keyRoom };
   parseInferenceBodies(api, { ...bodies, type: 'decision', objects: 'maps', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
-    const answered = await decisions.decide(asked, localRequesterOf(request, reply), writer);
+    const answered = await inference.decide(asked, localRequesterOf(request, reply), writer);
     return sendResult(reply, answered, { metrics, tellsSharing });
   });
 }

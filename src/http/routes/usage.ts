@@ -3,7 +3,7 @@
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
-import type { UsageService } from '../../services/reports/usage.ts';
+import type { UsageService } from '../../services/reports/reports.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
 import { ownUsageSchema, toWireStanding } from '../schemas/own-usage.ts';

@@ -2,11 +2,10 @@
 // checked by the service; here are their shapes.
 
 import { z } from 'zod';
-import type { ApiKey } from '../../domain/api-key.ts';
+import type { ApiKey, KeyState } from '../../domain/api-key.ts';
 import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../domain/field-rules.ts';
+import { KEY_RULES } from '../../domain/key-rules.ts';
 import { formatUsd } from '../../domain/money.ts';
-import { KEY_RULES } from '../../services/keys/key-rules.ts';
-import type { KeyState } from '../../services/keys/key-state.ts';
 import type { KeyPatch, NewApiKey } from '../../services/keys/keys.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { usdField, usdReply } from './money-field.ts';

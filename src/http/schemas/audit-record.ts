@@ -1,7 +1,7 @@
 // Records of the audit trail on the wire.
 
 import { z } from 'zod';
-import type { StoredAuditRecord } from '../../services/reports/audit.ts';
+import type { StoredAuditRecord } from '../../domain/audit.ts';
 import { instantReply, toInstant } from './instant.ts';
 import { limitParameter, listOf, numberCursor } from './paging.ts';
 import { strictFields } from './strict-fields.ts';

@@ -2,8 +2,8 @@
 // is sent the caller's own text.
 
 import { z } from 'zod';
+import type { ChatRequest } from '../../domain/chat.ts';
 import type { JsonMember } from '../../domain/json.ts';
-import type { ChatRequest } from '../../services/chat/chat.ts';
 import { modelField } from './model-field.ts';
 
 const streamOptions = z

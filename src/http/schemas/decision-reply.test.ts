@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toAnswer } from '../../domain/answer.ts';
 import { type JsonObject, parseOrderedJson } from '../../domain/json.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
-import type { Decision } from '../../services/inference/decide.ts';
+import type { Decision } from '../../services/inference/inference.ts';
 import { writeDecision } from './decision-reply.ts';
 
 const model: ModelCard = {

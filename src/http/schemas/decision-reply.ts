@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { Answer, ChoiceAnswer, ScoreAnswer } from '../../domain/answer.ts';
-import type { Decision } from '../../services/inference/decide.ts';
+import type { Decision } from '../../services/inference/inference.ts';
 import { discriminator } from './named-schema.ts';
 
 const probability = z.number().min(0).max(1);

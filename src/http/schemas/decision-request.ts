@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type NamedQuestion, QUESTION_LIMITS, type Question } from '../../domain/question.ts';
-import type { DecisionRequest } from '../../services/inference/decide.ts';
+import type { DecisionRequest } from '../../services/inference/inference.ts';
 import { modelField } from './model-field.ts';
 import { discriminator, refersTo } from './named-schema.ts';
 import { orderedObject, orderedRecord, pick } from './ordered-schema.ts';

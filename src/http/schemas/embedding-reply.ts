@@ -2,7 +2,7 @@
 // for other requests in between.
 
 import { z } from 'zod';
-import type { Embeddings } from '../../services/inference/embed.ts';
+import type { Embeddings } from '../../services/inference/inference.ts';
 
 const embedding = z
   .object({

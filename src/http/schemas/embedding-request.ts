@@ -2,7 +2,7 @@
 // by plain loops; their documentation stands beside them.
 
 import { z } from 'zod';
-import type { EmbeddingRequest } from '../../services/inference/embed.ts';
+import type { EmbeddingRequest } from '../../services/inference/inference.ts';
 import { modelField } from './model-field.ts';
 
 const MAX_EMBEDDING_INPUTS = 2048;

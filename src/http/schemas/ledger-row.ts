@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { LedgerRow } from '../../domain/ledger.ts';
-import { formatPrice } from '../../services/prices.ts';
+import { formatPrice } from '../../domain/money.ts';
 import type { CsvRow } from '../csv-reply.ts';
 import { instantReply, toInstant } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';

@@ -1,10 +1,10 @@
 // The reply of GET /ai/v1/usage: a usage report of one key, with its budget and limits as they stand now.
 
 import { z } from 'zod';
+import type { KeyStanding } from '../../domain/account.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import type { RateStanding } from '../../domain/ledger.ts';
 import { formatUsd } from '../../domain/money.ts';
-import type { KeyStanding } from '../../services/reports/usage.ts';
 import { instantReply, toInstant } from './instant.ts';
 import { usdReply } from './money-field.ts';
 import { reportShape } from './usage-report.ts';

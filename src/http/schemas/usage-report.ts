@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import type { GroupPage, UsageDimension, UsageFilter, UsageGroup, UsageReport } from '../../services/reports/usage.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../../domain/usage-report.ts';
+import type { GroupPage, UsageReport } from '../../services/reports/reports.ts';
 import type { CsvRow } from '../csv-reply.ts';
 import { instantField, instantReply, toInstant } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';

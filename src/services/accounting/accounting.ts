@@ -1,14 +1,12 @@
 // What every request that runs a model passes through: let in or refused, then closed with one row. Interface; the
 // ledger implements it, and so does the absence of one.
 
-import type { RequestEnd, Standing } from '../../domain/ledger.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { BilledTokens } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { StoredReply } from '../../storage/stores.ts';
 import type { Requester } from '../requester.ts';
-
-export { type StoredReply, StoreUnavailableError } from '../../storage/stores.ts';
 
 export interface MeteredRequest {
   readonly requester: Requester;
@@ -73,6 +71,14 @@ export interface EarlyOpening {
   readonly request: OpenRequest;
   /** Resolves when the request is let in. Rejects as `open` does. */
   readonly letIn: Promise<void>;
+}
+
+/** HTTP statuses, which are not for services to know. */
+export interface ReplyStatuses {
+  readonly completed: number;
+  /** Written where nobody was left to get a reply. */
+  readonly clientLeft: number;
+  ofError(code: ErrorCode): number;
 }
 
 export interface Accounting {

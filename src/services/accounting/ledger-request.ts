@@ -1,30 +1,16 @@
 // One request that the ledger let in, until its row is written. Owns the order of things when the store fails at the end:
 // nothing is answered unbilled, and no reservation stays open.
 
-import type { AppError } from '../../domain/errors.ts';
-import { NO_STANDING, type RequestOutcome, type Standing } from '../../domain/ledger.ts';
+import { type AppError, StoreUnavailableError } from '../../domain/errors.ts';
+import { NO_STANDING, type RequestOutcome, type Standing, type StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../../domain/money.ts';
-import {
-  type LedgerStore,
-  type Reservation,
-  type Settlement,
-  type SettleOutcome,
-  type StoredReply,
-  StoreUnavailableError,
-} from '../../storage/stores.ts';
+import type { LedgerStore, Reservation, Settlement, SettleOutcome } from '../../storage/stores.ts';
 import { storeUnavailable } from '../refusal.ts';
 import type { Requester } from '../requester.ts';
 import { NEVER, pause, type WallClock } from '../wall-clock.ts';
-import type { FinishedWork, OpenRequest, Receipt } from './accounting.ts';
-import {
-  type EndedRequest,
-  outcomeOfError,
-  outcomeOfWork,
-  outcomeUnbilled,
-  type ReplyStatuses,
-  wasAccepted,
-} from './outcome.ts';
+import type { FinishedWork, OpenRequest, Receipt, ReplyStatuses } from './accounting.ts';
+import { type EndedRequest, outcomeOfError, outcomeOfWork, outcomeUnbilled, wasAccepted } from './outcome.ts';
 import type { Unsettled } from './unsettled.ts';
 
 export interface LedgerParts {

@@ -2,22 +2,25 @@
 // and what happens while the store fails; who fits into a budget the store decides.
 
 import { randomUUID } from 'node:crypto';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 import { type Demand, NO_STANDING } from '../../domain/ledger.ts';
 import { ENDPOINT_OF_TYPE } from '../../domain/model-card.ts';
 import { costPicoUsd } from '../../domain/money.ts';
-import {
-  type LedgerStore,
-  type Reservation,
-  type ReserveOutcome,
-  StoreUnavailableError,
-} from '../../storage/stores.ts';
+import type { LedgerStore, Reservation, ReserveOutcome } from '../../storage/stores.ts';
 import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from '../refusal.ts';
 import type { Requester } from '../requester.ts';
 import { NEVER, pause, type WallClock, wallClock } from '../wall-clock.ts';
-import type { Accounting, EarlyOpening, ExpectedWork, MeteredRequest, Opening, OpenRequest } from './accounting.ts';
+import type {
+  Accounting,
+  EarlyOpening,
+  ExpectedWork,
+  MeteredRequest,
+  Opening,
+  OpenRequest,
+  ReplyStatuses,
+} from './accounting.ts';
 import { Foresight } from './foresight.ts';
 import { type Admission, type LedgerParts, LedgerRequest, UnbilledRequest } from './ledger-request.ts';
-import type { ReplyStatuses } from './outcome.ts';
 import { Unsettled } from './unsettled.ts';
 
 export interface LedgerMetrics {

@@ -5,15 +5,7 @@ import type { RequestEnd, RequestOutcome } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { FinishedWork } from './accounting.ts';
-
-/** HTTP statuses, which are not for services to know. */
-export interface ReplyStatuses {
-  readonly completed: number;
-  /** Written where nobody was left to get a reply. */
-  readonly clientLeft: number;
-  ofError(code: ErrorCode): number;
-}
+import type { FinishedWork, ReplyStatuses } from './accounting.ts';
 
 export interface EndedRequest {
   readonly price: Price;

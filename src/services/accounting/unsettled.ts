@@ -1,7 +1,7 @@
 // How requests ended that could not be told to the store when it was due. Told again until the store takes it, so that no
 // living process leaves a reservation open.
 
-import { StoreUnavailableError } from '../../storage/stores.ts';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 import type { WallClock } from '../wall-clock.ts';
 
 const FIRST_DELAY_MS = 200;

@@ -1,22 +1,29 @@
 // The chunks of one chat call on their way to its client. Wherever its reading ends: the call is closed before the reader
 // learns of the end, and what the upstream still says is read or cut, as the terms of the call want it.
 
-import type { ChatChunk, ChatStream } from '../../upstream/chat-upstream.ts';
+import type { ChatChunk } from '../../domain/chat.ts';
+import type { StoredReply } from '../../domain/ledger.ts';
+import type { ChatStream } from '../../upstream/chat-upstream.ts';
+import type { Requester } from '../requester.ts';
 import type { ChatExchange } from './chat-exchange.ts';
-import type { ChatCaller } from './chat-reply.ts';
 
 /** UTF-16 code units of a stream that are kept for a retry at most: one without end must not fill the memory. */
 const MAX_KEPT_LENGTH = 64 * 1024 * 1024;
+
+interface StreamCaller {
+  readonly requester: Requester;
+  readonly keeper: { keepStream(chunks: readonly ChatChunk[], costPicoUsd: bigint): StoredReply };
+}
 
 export class BilledStream {
   readonly #answer: ChatStream;
   readonly #source: AsyncIterator<ChatChunk>;
   readonly #exchange: ChatExchange;
-  readonly #caller: ChatCaller;
+  readonly #caller: StreamCaller;
   readonly #kept: ChatChunk[] = [];
   #keptLength = 0;
 
-  constructor(answer: ChatStream, exchange: ChatExchange, caller: ChatCaller) {
+  constructor(answer: ChatStream, exchange: ChatExchange, caller: StreamCaller) {
     this.#answer = answer;
     this.#source = answer.chunks[Symbol.asyncIterator]();
     this.#exchange = exchange;

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { unrestrictedKey } from '../../domain/api-key.ts';
+import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
-import type { ChatChunk, ChatRequest, ChatUpstream, LeavingPolicy } from '../../upstream/chat-upstream.ts';
+import type { ChatUpstream, LeavingPolicy } from '../../upstream/chat-upstream.ts';
 import type { Accounting, FinishedWork } from '../accounting/accounting.ts';
 import { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
-import { ChatService } from './chat.ts';
-import type { ChatReplyKeeper, ChatReplyStream } from './chat-reply.ts';
+import { type ChatReplyKeeper, type ChatReplyStream, ChatService } from './chat.ts';
 
 const LLAMA: ModelCard = {
   id: 'llama',

@@ -1,17 +1,55 @@
 // The use case of a chat call: find the model, let the call in, ask the upstream that offers it, close the call. Every
 // chat call passes here and ends here, whoever ends it; what a body says is the upstream's business.
 
-import type { Standing } from '../../domain/ledger.ts';
+import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
+import type { Standing, StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
-import type { ChatRequest, ChatUpstream } from '../../upstream/chat-upstream.ts';
+import type { TokenUsage } from '../../domain/usage.ts';
+import type { ChatUpstream } from '../../upstream/chat-upstream.ts';
 import type { Accounting, Receipt, Replay } from '../accounting/accounting.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
 import { BilledStream } from './billed-stream.ts';
 import { ChatExchange } from './chat-exchange.ts';
-import type { ChatCaller, ChatCompletionReply, ChatReplyStream, ChatStreamEnd } from './chat-reply.ts';
 
-export type { ChatRequest } from '../../upstream/chat-upstream.ts';
+/** What a retry with the same idempotency key is given. */
+export interface ChatReplyKeeper {
+  keepCompletion(bodyText: string, costPicoUsd: bigint): StoredReply;
+  /** @param chunks all of them, in order */
+  keepStream(chunks: readonly ChatChunk[], costPicoUsd: bigint): StoredReply;
+}
+
+export interface ChatCaller {
+  readonly requester: Requester;
+  readonly keeper: ChatReplyKeeper;
+}
+
+export interface ChatCompletionReply {
+  readonly type: 'answered';
+  readonly model: ModelCard;
+  /** JSON text for the client. */
+  readonly bodyText: string;
+  /** undefined: the upstream told none. */
+  readonly usage: TokenUsage | undefined;
+  readonly receipt: Receipt;
+}
+
+export interface ChatReplyStream {
+  /** Where the key stands as the stream begins. */
+  readonly standing: Standing;
+  /**
+   * Ends when the row of the call is committed. Throws an AppError when the upstream breaks off or the row cannot be
+   * written, the requester's signal's reason when the client has left.
+   */
+  readonly chunks: AsyncIterable<ChatChunk>;
+}
+
+export interface ChatStreamEnd {
+  readonly type: 'streamed';
+  readonly model: ModelCard;
+  /** undefined: the upstream told none. */
+  readonly usage: TokenUsage | undefined;
+}
 
 interface OpenCall {
   readonly type: 'opened';

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../test/engine/manual-clock.ts';
-import { StoreUnavailableError } from '../../storage/stores.ts';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 import { Housekeeping, type HousekeepingOptions } from './housekeeping.ts';
 
 const TIMEOUT_MS = 15_000;

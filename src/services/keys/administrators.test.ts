@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemoryKeyStore } from '../../../test/services/memory-key-store.ts';
-import { COMMAND_LINE } from '../../domain/actor.ts';
+import { COMMAND_LINE } from '../../domain/audit.ts';
 import { ApiKeyService, type NewApiKey } from './keys.ts';
 
 const FIXED = 'a-fixed-key-of-the-house';

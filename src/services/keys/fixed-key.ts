@@ -1,7 +1,7 @@
 // The key of the configuration: all models, all scopes, no end. It is in no store.
 
-import { SERVER } from '../../domain/actor.ts';
 import { unrestrictedKey } from '../../domain/api-key.ts';
+import { SERVER } from '../../domain/audit.ts';
 import type { FoundKey } from './key-cache.ts';
 import { hashSecret, visiblePrefixOf } from './key-secret.ts';
 

@@ -2,8 +2,9 @@
 // name, which is somebody's text, only that it was changed.
 
 import type { ApiKey, KeyLimits } from '../../domain/api-key.ts';
+import type { AuditRecord } from '../../domain/audit.ts';
 import { formatUsd } from '../../domain/money.ts';
-import type { AuditRecord, KeyChange } from '../../storage/stores.ts';
+import type { KeyChange } from '../../storage/stores.ts';
 
 type Details = AuditRecord['details'];
 

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemoryKeyStore } from '../../../test/services/memory-key-store.ts';
-import { StoreUnavailableError } from '../../storage/stores.ts';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 import { ApiKeyService } from './keys.ts';
 
 const PLAIN = { name: 'plain', models: null, expiresAtMs: null };

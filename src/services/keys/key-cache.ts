@@ -2,7 +2,8 @@
 // valid, the service decides.
 
 import type { ApiKey } from '../../domain/api-key.ts';
-import { type KeySecret, StoreUnavailableError } from '../../storage/stores.ts';
+import { StoreUnavailableError } from '../../domain/errors.ts';
+import type { KeySecret } from '../../storage/stores.ts';
 import { StrangerGate } from './stranger-gate.ts';
 
 /** A change by another process is seen after this time at the latest. */

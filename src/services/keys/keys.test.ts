@@ -2,8 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemoryKeyStore } from '../../../test/services/memory-key-store.ts';
-import { COMMAND_LINE } from '../../domain/actor.ts';
 import { NO_LIMITS } from '../../domain/api-key.ts';
+import { COMMAND_LINE } from '../../domain/audit.ts';
 import { isWellFormedSecret } from './key-secret.ts';
 import { ApiKeyService, type KeyPatch, type NewApiKey } from './keys.ts';
 

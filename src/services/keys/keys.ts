@@ -1,18 +1,17 @@
 // API keys: made, recognised, changed, rotated, revoked. Owns what makes a key valid; what its fields may hold is in
-// key-rules.ts, how it is kept is the store's business, and which models it opens the catalog's.
+// domain/key-rules.ts, how it is kept is the store's business, and which models it opens the catalog's.
 
 import { timingSafeEqual } from 'node:crypto';
-import { isOnTheMachine, SERVER } from '../../domain/actor.ts';
-import { type ApiKey, type KeyScope, NO_LIMITS } from '../../domain/api-key.ts';
+import { type ApiKey, isOver, type KeyScope, type KeyState, keyStateOf, NO_LIMITS } from '../../domain/api-key.ts';
+import { type AuditRecord, isOnTheMachine, SERVER } from '../../domain/audit.ts';
 import { AppError } from '../../domain/errors.ts';
-import type { AuditRecord, KeyChange, KeySecret, KeyStore } from '../../storage/stores.ts';
+import { checkKeyFields, checkOverlap, KEY_RULES, type KeyFields } from '../../domain/key-rules.ts';
+import type { KeyChange, KeySecret, KeyStore } from '../../storage/stores.ts';
 import { createFixedKey } from './fixed-key.ts';
 import { IssuedSecrets } from './issued-secrets.ts';
 import { describeChange, describeKey } from './key-audit.ts';
 import { type FoundKey, KeyCache } from './key-cache.ts';
-import { checkKeyFields, checkOverlap, KEY_RULES, type KeyFields } from './key-rules.ts';
 import { createSecret, hashSecret, isWellFormedSecret, randomBase62, visiblePrefixOf } from './key-secret.ts';
-import { isOver, type KeyState, keyStateOf } from './key-state.ts';
 
 const ID_LENGTH = 16;
 /** What ids of keys look like. */

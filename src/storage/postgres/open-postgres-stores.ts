@@ -2,6 +2,7 @@
 
 import { Kysely } from 'kysely';
 import type { Pool } from 'pg';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 import { GroupedLedger } from '../grouped-ledger.ts';
 import { KyselyAuditStore } from '../kysely-audit-store.ts';
 import { KyselyKeyStore } from '../kysely-key-store.ts';
@@ -10,7 +11,7 @@ import { KyselyUsageStore } from '../kysely-usage-store.ts';
 import { migrate } from '../migrations.ts';
 import type { Database } from '../schema.ts';
 import { StorageError } from '../storage-error.ts';
-import { type Stores, StoreUnavailableError } from '../stores.ts';
+import type { Stores } from '../stores.ts';
 import { PostgresPoolDialect } from './postgres-dialect.ts';
 import { describeFailure } from './postgres-error.ts';
 import { PostgresLedger } from './postgres-ledger.ts';

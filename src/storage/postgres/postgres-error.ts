@@ -1,7 +1,7 @@
 // What an error of PostgreSQL or of the way to it means for the store. Owns the classification; who waits, tries again or
 // gives up is decided elsewhere.
 
-import { StoreUnavailableError } from '../stores.ts';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 
 /** Two transactions got into each other's way and this one was undone: it may simply run again. */
 export class ConflictError extends StoreUnavailableError {}

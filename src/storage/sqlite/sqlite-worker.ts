@@ -3,6 +3,7 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Kysely } from 'kysely';
+import { StoreUnavailableError } from '../../domain/errors.ts';
 import { KyselyAuditStore } from '../kysely-audit-store.ts';
 import { KyselyKeyStore } from '../kysely-key-store.ts';
 import { KyselyLedger } from '../kysely-ledger.ts';
@@ -11,7 +12,6 @@ import { KyselyUsageStore } from '../kysely-usage-store.ts';
 import { migrate } from '../migrations.ts';
 import type { Database } from '../schema.ts';
 import { StorageError } from '../storage-error.ts';
-import { StoreUnavailableError } from '../stores.ts';
 import { FolderInUse, type FolderLock, holdFolderLock } from './folder-lock.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreUnavailableError } from '../../../src/domain/errors.ts';
 import { openSqliteStores } from '../../../src/storage/sqlite/open-sqlite-stores.ts';
-import { type Stores, StoreUnavailableError } from '../../../src/storage/stores.ts';
+import type { Stores } from '../../../src/storage/stores.ts';
 import { FREE, NOW_MS, reservation, rowsOf, settlement } from '../ledger-fixture.ts';
 
 let dataDir: string;

@@ -1,9 +1,9 @@
 // What the fields of a key may hold, for every way in: HTTP and the command line. Pure; what a key may do is not decided
 // here.
 
-import type { Budget, KeyLimits, KeyScope } from '../../domain/api-key.ts';
-import { AppError } from '../../domain/errors.ts';
-import { isModelText, isPrintable, isTime, MODEL_RULE } from '../../domain/field-rules.ts';
+import type { Budget, KeyLimits, KeyScope } from './api-key.ts';
+import { AppError } from './errors.ts';
+import { isModelText, isPrintable, isTime, MODEL_RULE } from './field-rules.ts';
 
 export const KEY_RULES = {
   maxNameLength: 200,

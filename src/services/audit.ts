@@ -1,9 +1,8 @@
 // The audit trail: what administrators did. It is written with each change, by the stores; here it is read.
 
-import { type Page, pageOf } from '../../domain/page.ts';
-import type { AuditStore, StoredAuditRecord } from '../../storage/stores.ts';
-
-export type { StoredAuditRecord } from '../../storage/stores.ts';
+import type { StoredAuditRecord } from '../domain/audit.ts';
+import { type Page, pageOf } from '../domain/page.ts';
+import type { AuditStore } from '../storage/stores.ts';
 
 export class AuditService {
   readonly #store: AuditStore;

@@ -1,19 +1,12 @@
 // What was used and what it cost: sums and single rows of the ledger, page by page or as a whole, and where a key stands.
 
+import type { KeyStanding } from '../../domain/account.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import type { LedgerRow } from '../../domain/ledger.ts';
 import { type Page, pageOf } from '../../domain/page.ts';
-import type {
-  KeyStanding,
-  LedgerStore,
-  UsageDimension,
-  UsageFilter,
-  UsageGroup,
-  UsageStore,
-} from '../../storage/stores.ts';
+import type { UsageDimension, UsageFilter, UsageGroup } from '../../domain/usage-report.ts';
+import type { LedgerStore, UsageStore } from '../../storage/stores.ts';
 import { Turnstile } from './turnstile.ts';
-
-export type { KeyStanding, UsageDimension, UsageFilter, UsageGroup } from '../../storage/stores.ts';
 
 /** How much of an export is in memory at a time. */
 const EXPORT_PAGE_GROUPS = 5000;

@@ -3,16 +3,20 @@ import { AccountingBench, KEV, requesterWith } from '../../../test/ledger/accoun
 import { STANDING, storeIsDown } from '../../../test/ledger/scripted-ledger.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
+import type { EmbedResult, Engine } from '../../engine/engine.ts';
 import type { ReserveOutcome } from '../../storage/stores.ts';
+import { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
-import { type LocalResult, runMetered } from './metered-run.ts';
+import { InferenceService } from './inference.ts';
 
-const RESULT: LocalResult = {
-  model: KEV,
-  usage: { inputTokens: 57, outputTokens: 0 },
+const RESULT: EmbedResult = {
+  embeddings: [],
+  inputTokens: 57,
+  truncated: [],
   timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
   source: { answer: 'run', keptTokens: 0 },
 };
+const EMBEDDER: ModelCard = { ...KEV, type: 'embedding' };
 const ROOMY = {
   budget: { amountPicoUsd: 10n ** 12n, remainingPicoUsd: 10n ** 12n, resetsAtMs: null },
   requests: { limit: 600, remaining: 500, resetMs: 1000 },
@@ -40,27 +44,26 @@ interface Wanted {
   readonly model?: ModelCard;
 }
 
-function ask({ requester = requesterWith(), model = KEV }: Wanted = {}) {
-  return runMetered({
-    accounting: bench.accounting,
-    requester,
-    model,
-    roughTokens: 60,
+/** An embedding of some 60 tokens: decisions go the same way. */
+function ask({ requester = requesterWith(), model = EMBEDDER }: Wanted = {}) {
+  const engine: Pick<Engine, 'findRefusal' | 'countEmbeddingTokens' | 'embed'> = {
     findRefusal: () => refusal,
-    countTokens: async () => {
+    countEmbeddingTokens: async () => {
       events.push('counted');
       return 57;
     },
-    run: () => {
+    embed: () => {
       events.push('began');
-      return new Promise<LocalResult>((resolve, reject) => {
+      return new Promise<EmbedResult>((resolve, reject) => {
         finishJob = (error) => (error === undefined ? resolve(RESULT) : reject(error));
       });
     },
-    writer: {
-      write: () => 'body',
-      keep: (_result, body) => ({ contentType: 'application/json', body, headers: {} }),
-    },
+  };
+  const service = new InferenceService(engine as Engine, new Catalog([{ models: [model] }]), bench.accounting);
+  const request = { modelId: model.id, inputs: ['a'.repeat(180)], dimensions: undefined, truncate: false } as const;
+  return service.embed({ ...request, encoding: 'float' }, requester, {
+    write: () => 'body',
+    keep: (_result, body) => ({ contentType: 'application/json', body, headers: {} }),
   });
 }
 

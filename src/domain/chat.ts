@@ -1,0 +1,24 @@
+// A chat call and its answer, as far as somebody has to read them: the texts pass through as they came.
+
+import type { JsonMember } from './json.ts';
+
+/** The caller's body as sent, plus what had to be read of it. Text and value are empty once the body was let go. */
+export interface ChatRequest {
+  readonly modelId: string;
+  readonly stream: boolean;
+  /** The client asked for `stream_options.include_usage`. */
+  readonly includeUsage: boolean;
+  /** The text of a JSON object. A text, because parsing and printing would change numbers and drop duplicates. */
+  readonly bodyText: string;
+  /** Of the text, where whoever parsed it listed them. */
+  readonly bodyMembers?: readonly JsonMember[];
+  /** The same, parsed. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** To be called when the body has gone out: the answer may take its time, and need not keep it in memory. */
+  letGo?(): void;
+}
+
+/** One server-sent event for the client: the JSON of a chunk, with our model id. `[DONE]` is not among them. */
+export interface ChatChunk {
+  readonly json: string;
+}
