@@ -1,6 +1,9 @@
 // The program around a command, as a double that keeps what was said. Whatever a test does not name must not be reached.
 
+import { expect } from 'vitest';
 import type { Program } from '../../src/cli/program.ts';
+import { runCommand } from '../../src/cli/run-command.ts';
+import { type ApiKey, NO_LIMITS } from '../../src/domain/api-key.ts';
 import type { Administration } from '../../src/services/administration.ts';
 import { AuditService } from '../../src/services/audit.ts';
 import { ApiKeyService, type ApiKeyServiceOptions } from '../../src/services/keys/keys.ts';
@@ -70,4 +73,38 @@ export function program(parts: Partial<Program> = {}) {
     ...parts,
   };
   return { whole, said };
+}
+
+export const NOON_MS = Date.UTC(2026, 10, 21, 12);
+
+export const KEY: ApiKey = {
+  id: 'key_a',
+  name: 'billing',
+  visiblePrefix: 'ump_Ab3d',
+  models: ['kev', 'gpt-*'],
+  scopes: ['inference'],
+  budget: { amountPicoUsd: 12_500_000_000_000n, reset: 'month' },
+  limits: { ...NO_LIMITS, requestsPerMinute: 600 },
+  createdAtMs: NOON_MS,
+  createdBy: 'command line',
+  expiresAtMs: null,
+  disabledAtMs: null,
+  revokedAtMs: null,
+  lastUsedAtMs: null,
+};
+
+/** Runs a command that succeeds, at noon. @returns what it printed */
+export async function runOverStores(
+  args: readonly string[],
+  stores: StoreDoubles,
+  parts: Partial<Program> = {},
+): Promise<string> {
+  const { whole, said } = program({
+    withServices: (_flags, use) => use(servicesOver(stores, () => NOON_MS)),
+    ...parts,
+  });
+  const code = await runCommand(args, whole);
+  expect(said.error).toBe('');
+  expect(code).toBe(0);
+  return said.out;
 }

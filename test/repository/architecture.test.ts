@@ -163,7 +163,9 @@ describe('the environment', () => {
 
 describe('every file of src/', () => {
   it('is kebab-case', () => {
-    const odd = sourceFiles(ROOT).filter((file) => !/^src\/([a-z0-9-]+\/)*[a-z0-9-]+(\.test)?\.(ts|js)$/.test(file));
+    const odd = sourceFiles(ROOT).filter(
+      (file) => !/^src\/([a-z0-9-]+\/)*[a-z0-9-]+((\.[a-z-]+)?\.test)?\.(ts|js)$/.test(file),
+    );
     expect(odd).toEqual([]);
   });
 

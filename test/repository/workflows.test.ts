@@ -129,7 +129,7 @@ describe('ci.yml', () => {
 
   it('runs what CONTRIBUTING.md and .ci/run do', () => {
     const plain = found.jobs['test']?.steps.map(({ run }) => run).filter((run) => run?.startsWith('npm'));
-    expect(plain).toEqual(['npm ci', 'npm test', 'npm run check']);
+    expect(plain).toEqual(['npm ci', 'npm test', 'npm run check', 'npm run native:test -- 2000']);
     const local = read('.ci/run').match(/npm (?:ci|test|run (?:-s )?[a-z:]+)/g) ?? [];
     const proven = commandsOf(found).join('\n').replaceAll('-s ', '');
     expect(local.map((command) => command.replace('-s ', '')).filter((command) => !proven.includes(command))).toEqual(

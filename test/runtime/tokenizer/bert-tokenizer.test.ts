@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
+import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 interface Fixture {
   readonly text: string;
   readonly ids: readonly number[];
 }
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 const readJson = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
 const tokenizer = new BertTokenizer(readJson('models/text-embed-mini/tokenizer.json'));
 const fixtures = readJson('test/models/fixtures/tokenizer-ids.json') as Fixture[];

@@ -2,10 +2,10 @@
 // it at most. On a clock moved by hand.
 
 import { describe, expect, it } from 'vitest';
-import type { AppError } from '../../../src/domain/errors.ts';
-import type { Caller } from '../../../src/engine/engine.ts';
-import { RandomSource } from '../../models/random-source.ts';
-import { decisionMs, type Simulation, simulate, simulatedChoice, simulatedJob } from '../simulated-engine.ts';
+import type { AppError } from '../../src/domain/errors.ts';
+import type { Caller } from '../../src/engine/engine.ts';
+import { RandomSource } from '../models/random-source.ts';
+import { decisionMs, type Simulation, simulate, simulatedChoice, simulatedJob } from './simulated-engine.ts';
 
 /** 8,000 tokens of document and 31,000 of questions: more than a minute on one worker. */
 const GIANT = simulatedJob(8000, 1030);

@@ -1,12 +1,12 @@
 // Decisions in parts between other calls: what runs where and when, over a pool and a clock that the test moves.
 
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../../src/domain/errors.ts';
-import type { Caller, DecideJob } from '../../../src/engine/engine.ts';
-import type { Task } from '../../../src/runtime/messages.ts';
-import { ManualClock } from '../manual-clock.ts';
-import { ManualPool } from '../manual-pool.ts';
-import { engineOver, simulatedJob } from '../simulated-engine.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import type { Caller, DecideJob } from '../../src/engine/engine.ts';
+import type { Task } from '../../src/runtime/messages.ts';
+import { ManualClock } from './manual-clock.ts';
+import { ManualPool } from './manual-pool.ts';
+import { engineOver, simulatedJob } from './simulated-engine.ts';
 
 const BYTES_PER_TOKEN = 8;
 /** Of whatever a worker does. */

@@ -4,15 +4,15 @@ import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { softmax } from '../../src/domain/temperature.ts';
+import { softmax } from '../../../src/domain/temperature.ts';
 import {
   type DecisionFolder,
   replaceTemperatures,
   rescaleGolden,
   writeTemperatures,
-} from '../../src/runtime/model-folder/calibrated-folder.ts';
-import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
-import { createTinyEngine, tinyDecision } from '../workers/tiny-engine.ts';
+} from '../../../src/runtime/model-folder/calibrated-folder.ts';
+import { readModelFolder } from '../../../src/runtime/model-folder/model-folder.ts';
+import { createTinyEngine, tinyDecision } from '../../workers/tiny-engine.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'umpire-calibrated-'));
 const path = join(root, 'model');

@@ -8,11 +8,11 @@ import { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAddon, loadAddon } from '../../src/runtime/native.ts';
-import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
-import { addVocabulary, NativeTokenizer } from '../../src/runtime/tokenizer/native-tokenizer.ts';
-import { openTokenizer, tellTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
-import type { WordPieceTokenizer } from '../../src/runtime/tokenizer/tokenizer.ts';
+import { isAddon, loadAddon } from '../../../src/runtime/native.ts';
+import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts';
+import { addVocabulary, NativeTokenizer } from '../../../src/runtime/tokenizer/native-tokenizer.ts';
+import { openTokenizer, tellTokenizer } from '../../../src/runtime/tokenizer/open-tokenizer.ts';
+import type { WordPieceTokenizer } from '../../../src/runtime/tokenizer/tokenizer.ts';
 
 interface Group {
   readonly name: string;
@@ -26,7 +26,7 @@ interface TokenizerFile {
   readonly normalizer: object;
 }
 
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 const modelFolder = fileURLToPath(new URL('models/kev', root));
 const readJson = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
 const shipped = readJson('models/kev/tokenizer.json') as TokenizerFile;
@@ -185,7 +185,7 @@ describe.skipIf(addon === undefined)('the native tokenizer', () => {
   it('is one vocabulary for all threads', async () => {
     const handle = addVocabulary(requireAddon(), 'threads', shipped);
     expect(handle).toBeDefined();
-    const worker = new Worker(new URL('find-vocabulary.ts', import.meta.url), { workerData: 'threads' });
+    const worker = new Worker(new URL('../../native/find-vocabulary.ts', import.meta.url), { workerData: 'threads' });
     const found = new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
     expect(await found).toEqual([...makeNative({}).encode('found in a thread')]);
     expect(requireAddon().find('nobody has this')).toBeUndefined();

@@ -2,10 +2,10 @@
 // once, and the time it is told to come back at is a true one.
 
 import { describe, expect, it } from 'vitest';
-import type { AppError } from '../../../src/domain/errors.ts';
-import type { Caller, DecideJob } from '../../../src/engine/engine.ts';
-import { RandomSource } from '../../models/random-source.ts';
-import { decisionMs, type Simulation, simulate, simulatedJob } from '../simulated-engine.ts';
+import type { AppError } from '../../src/domain/errors.ts';
+import type { Caller, DecideJob } from '../../src/engine/engine.ts';
+import { RandomSource } from '../models/random-source.ts';
+import { decisionMs, type Simulation, simulate, simulatedJob } from './simulated-engine.ts';
 
 const DEADLINE_MS = 200;
 

@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isBertFile } from '../../src/runtime/tokenizer/bert-file.ts';
-import { LibraryTokenizer } from '../../src/runtime/tokenizer/library-tokenizer.ts';
+import { isBertFile } from '../../../src/runtime/tokenizer/bert-file.ts';
+import { LibraryTokenizer } from '../../../src/runtime/tokenizer/library-tokenizer.ts';
 
 const readJson = (name: string): unknown =>
-  JSON.parse(readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8'));
+  JSON.parse(readFileSync(new URL(`../../models/fixtures/${name}`, import.meta.url), 'utf8'));
 const file = readJson('bpe-tokenizer.json') as object;
 const cases = readJson('bpe-ids.json') as { text: string; ids: number[] }[];
 const tokenizer = new LibraryTokenizer(file);
