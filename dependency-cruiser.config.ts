@@ -36,8 +36,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 
 export const ROOMS = Object.keys(DOORS);
 
-/** Files beside the layers: they may import anything, and only each other may import them. */
-const COMPOSITION_FILES = '^src/(app|doctor|main|serve|stop-request)[.]ts$|^src/launch[.]js$';
+/** What lies beside the layers may import anything, and no layer may import it. */
+const COMPOSITION_FILES = '^src/app/|^src/main[.]ts$|^src/launch[.]js$';
 
 const layerRules: IForbiddenRuleType[] = Object.entries(ALLOWED_IMPORTS).map(([layer, allowed]) => ({
   name: `layer-${layer}`,
@@ -68,6 +68,17 @@ function onlyIn(file: string, packageName: string, why: string): IForbiddenRuleT
 const importerRules: IForbiddenRuleType[] = [
   onlyIn('runtime/session', 'onnxruntime-node', 'One file knows the session API and its hazards.'),
   onlyIn('runtime/worker-pool', 'piscina', 'The pool must be closed in one place only: with nothing in flight.'),
+  {
+    name: 'one-composition-root',
+    severity: 'error',
+    comment:
+      'The objects of the program are made by app.ts alone, for the server and for commands; what runs them asks it.',
+    from: { path: COMPOSITION_FILES, pathNot: '^src/app/app[.]ts$' },
+    to: {
+      path: '^src/(services|engine|http/server[.]ts$|storage/open-stores[.]ts$|upstream/http-chat-upstream[.]ts$)',
+      dependencyTypesNot: ['type-only'],
+    },
+  },
   {
     name: 'docs-generator-is-a-leaf',
     severity: 'error',

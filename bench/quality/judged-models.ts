@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startEngine } from '../../src/app.ts';
+import { startEngine } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { probabilitiesInOrder } from '../../src/domain/answer.ts';
 import type { Caller } from '../../src/engine/engine.ts';

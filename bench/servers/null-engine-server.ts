@@ -2,6 +2,7 @@
 // without a model. Run with the server's own environment; the argument `unmetered` leaves keys and ledger out. Ends on
 // SIGTERM.
 
+import { openConfiguredStores } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { Engine } from '../../src/engine/engine.ts';
@@ -10,7 +11,6 @@ import { REPLY_STATUSES } from '../../src/http/error-reply.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { openConfiguredStores } from '../../src/serve.ts';
 import type { Accounting } from '../../src/services/accounting/accounting.ts';
 import { LedgerAccounting } from '../../src/services/accounting/ledger.ts';
 import { Unmetered } from '../../src/services/accounting/unmetered.ts';

@@ -1,7 +1,7 @@
 // The server with everything of money and keys off: whoever calls is let in, nothing is written. The other side of what
 // accounting costs. Started by the bench with the server's own environment; ends on SIGTERM.
 
-import { buildApp } from '../../src/app.ts';
+import { buildApp } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { letEverybodyIn } from './let-everybody-in.ts';
@@ -14,7 +14,7 @@ const app = await buildApp(loaded, {
   authenticator: letEverybodyIn,
   cacheFolder: config.engine.cacheDir,
 });
-await app.server.listen({ host: config.host, port: config.port });
+await app.http.listen({ host: config.host, port: config.port });
 process.once('SIGTERM', async () => {
   await app.stop();
   process.exit(0);

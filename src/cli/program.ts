@@ -1,5 +1,5 @@
-// What commands may ask of the program around them. Commands see no stores, no engine and no environment: main.ts hands
-// them this.
+// What commands may ask of the program around them. Commands see no stores, no engine and no environment: they are handed
+// this, and app/program.ts answers.
 
 import type { ModelType } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';

@@ -1,7 +1,7 @@
 // What ends the server: the first signal or fault asks it to stop, a later signal does not ask any more. What stopping
-// means, serve.ts knows.
+// means, server-run.ts knows.
 
-import type { Logger } from './observability/logger.ts';
+import type { Logger } from '../observability/logger.ts';
 
 /**
  * One Ctrl-C arrives more than once: the terminal gives it to every process of its group, and npm, npx and the launcher

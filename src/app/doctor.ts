@@ -3,21 +3,23 @@
 
 import { lookup } from 'node:dns/promises';
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { findModelFolders, listCheckedUpstreams } from './app.ts';
-import type { Finding } from './cli/program.ts';
-import { addressOf, addressToCall } from './cli/startup-notices.ts';
-import { ConfigError, type LoadedConfig, loadConfig } from './config/load.ts';
-import type { Config } from './config/schema.ts';
-import type { ModelCard } from './domain/model-card.ts';
-import { findListenFault, isReachableFromOutside } from './http/listen-address.ts';
-import { readModelFolder } from './runtime/model-folder/model-folder.ts';
-import { isAddon, loadAddon } from './runtime/native.ts';
-import { Catalog } from './services/catalog.ts';
-import { findOpenDoors } from './storage/data-folder.ts';
-import { newestSchemaVersion } from './storage/migrations.ts';
-import { isInUse, nameOf, type StoreLocation, sqliteFile } from './storage/store-connection.ts';
-import { findStoreVersion } from './storage/store-tools.ts';
-import { checkUpstream } from './upstream/check-upstream.ts';
+import type { Finding } from '../cli/program.ts';
+import type { SettingFlags } from '../cli/setting-flags.ts';
+import { addressOf, addressToCall } from '../cli/startup-notices.ts';
+import { ConfigError, type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import { findListenFault, isReachableFromOutside } from '../http/listen-address.ts';
+import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
+import { isAddon, loadAddon } from '../runtime/native.ts';
+import { findOpenDoors } from '../storage/data-folder.ts';
+import { newestSchemaVersion } from '../storage/migrations.ts';
+import { isInUse, nameOf, type StoreLocation, sqliteFile } from '../storage/store-connection.ts';
+import { findStoreVersion } from '../storage/store-tools.ts';
+import { checkUpstream } from '../upstream/check-upstream.ts';
+import { buildCatalog, locateStore } from './app.ts';
+import { findModelFolders } from './configured-models.ts';
+import { listCheckedUpstreams } from './configured-upstreams.ts';
 
 const BYTES_PER_MIB = 2 ** 20;
 /** The caches of graphs take some 100 MiB; the rest is for the ledger to grow. */
@@ -25,12 +27,7 @@ const LITTLE_SPACE_BYTES = 1024 * BYTES_PER_MIB;
 const PROBE_TIMEOUT_MS = 2000;
 const UPSTREAM_TIMEOUT_MS = 5000;
 
-export interface DoctorParts {
-  readonly flags: Readonly<Record<string, string | undefined>>;
-  readonly locateStore: (config: Config) => StoreLocation;
-}
-
-export async function* diagnose({ flags, locateStore }: DoctorParts): AsyncGenerator<Finding> {
+export async function* diagnose(flags: SettingFlags): AsyncGenerator<Finding> {
   yield ok('node', `${process.versions.node} on ${process.platform} ${process.arch}`);
   const loaded = readConfig(flags);
   if (!('config' in loaded)) {
@@ -48,7 +45,7 @@ export async function* diagnose({ flags, locateStore }: DoctorParts): AsyncGener
   yield* checkUpstreams(loaded);
 }
 
-function readConfig(flags: DoctorParts['flags']): LoadedConfig | readonly string[] {
+function readConfig(flags: SettingFlags): LoadedConfig | readonly string[] {
   try {
     return loadConfig({ flags });
   } catch (error) {
@@ -155,7 +152,7 @@ async function* checkModels(config: Config): AsyncGenerator<Finding> {
 function* checkNames(local: readonly ModelCard[], { upstreams, aliases }: Config): Generator<Finding> {
   const offered = upstreams.flatMap(({ models }) => models.map(({ id }) => nameCard(id, 'llm')));
   try {
-    new Catalog([{ models: [...local, ...offered] }], undefined, aliases);
+    buildCatalog([{ models: [...local, ...offered] }], undefined, aliases);
   } catch (error) {
     yield fault('models', messageOf(error));
   }

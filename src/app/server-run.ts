@@ -1,29 +1,23 @@
 // One run of the server, from the first line it prints to the last request it answers: first key, notices, drain. What
-// ends it, stop-request.ts hears; what it is made of, app.ts builds; what becomes of the process afterwards is main.ts's.
+// ends it, stop-request.ts hears; what it is made of, app.ts knows; what becomes of the process afterwards is main.ts's.
 
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type App, buildApp, listCheckedUpstreams } from './app.ts';
-import { type GreetedServer, greet } from './cli/greeting.ts';
-import { describeAddress, describeServer, type StartedServer } from './cli/startup-notices.ts';
-import type { LoadedConfig } from './config/load.ts';
-import type { Config } from './config/schema.ts';
-import { describeListenFailure, findListenFault, isReachableFromOutside } from './http/listen-address.ts';
-import { createLogger, type Logger } from './observability/logger.ts';
-import { StartError } from './runtime/start-error.ts';
-import { tellTokenizer } from './runtime/tokenizer/open-tokenizer.ts';
-import type { Administration } from './services/administration.ts';
-import { AuditService } from './services/audit.ts';
-import { Housekeeping } from './services/housekeeping/housekeeping.ts';
-import { ApiKeyService, type NewApiKey } from './services/keys/keys.ts';
-import { PriceService } from './services/prices.ts';
-import { UsageService } from './services/reports/reports.ts';
+import { type GreetedServer, greet } from '../cli/greeting.ts';
+import { describeAddress, describeServer, type StartedServer } from '../cli/startup-notices.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { describeListenFailure, findListenFault, isReachableFromOutside } from '../http/listen-address.ts';
+import { createLogger, type Logger } from '../observability/logger.ts';
+import { StartError } from '../runtime/start-error.ts';
+import { tellTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
+import type { NewApiKey } from '../services/keys/keys.ts';
+import { findOpenDoors, writeForOwner } from '../storage/data-folder.ts';
+import { checkUpstream } from '../upstream/check-upstream.ts';
+import { cacheFolderOf, openServer, type Server } from './app.ts';
+import { listCheckedUpstreams } from './configured-upstreams.ts';
 import { StopRequest } from './stop-request.ts';
-import { findOpenDoors, writeForOwner } from './storage/data-folder.ts';
-import { openStores } from './storage/open-stores.ts';
-import type { Stores } from './storage/stores.ts';
-import { checkUpstream } from './upstream/check-upstream.ts';
 
 export interface Surroundings {
   readonly version: string;
@@ -45,16 +39,6 @@ const FIRST_KEY: NewApiKey = { name: 'initial', models: null, expiresAtMs: null,
 const MIN_MASKED_PASSWORD_CHARS = 12;
 
 /**
- * @param exclusive whether no other server may use the embedded store meanwhile
- * @throws StorageError
- */
-export async function openConfiguredStores(config: Config, exclusive: boolean): Promise<Stores> {
-  const { dataDir, databaseUrl, database } = config;
-  const postgres = databaseUrl === undefined ? undefined : { url: databaseUrl, ...database };
-  return await openStores({ dataDir, exclusive, postgres });
-}
-
-/**
  * Runs until a signal or a fault ends it.
  * @returns the exit code: 0 when everything accepted was answered
  * @throws StartError, StorageError
@@ -69,38 +53,23 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
   if (isGreeting && config.log.level === 'info') engineLogger.level = 'warn';
   await requireFreePort(config);
   const stopRequest = new StopRequest(logger);
-  const stores = await openConfiguredStores(config, true);
-  const housekeeping = createHousekeeping(config, stores, logger);
-  const administration = createAdministration(config, stores, logger);
-  const { keys, prices } = administration;
   try {
-    await housekeeping.start();
-    await prices.start();
-    const cacheFolder = config.engine.cacheDir ?? join(config.dataDir, 'cache');
-    const hasCache = existsSync(cacheFolder);
-    const ledger = { store: stores.ledger, instanceId: housekeeping.instanceId };
-    const known = { version: around.version, authenticator: keys, administration, ledger, cacheFolder };
-    const app = await buildApp(loaded, { ...known, logger, engineLogger });
-    app.engine.ready.then(
+    const hasCache = existsSync(cacheFolderOf(config));
+    const server = await openServer(loaded, { version: around.version, logger, engineLogger });
+    server.engine.ready.then(
       () => {
         engineLogger.level = logger.level;
       },
       () => undefined,
     );
-    stopRequest.watch(app.engine);
+    stopRequest.watch(server.engine);
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
     const leaving = new AbortController();
     void stopRequest.made.then(() => leaving.abort());
     void warnOfUpstreams(loaded, logger, leaving.signal);
-    return await new ServerRun({ app, keys, loaded, hasCache, around, isGreeting, logger, announce }).until(
-      stopRequest,
-    );
+    return await new ServerRun({ server, loaded, hasCache, around, isGreeting, logger, announce }).until(stopRequest);
   } finally {
-    prices.close();
-    // By now every request has its row. Whoever says goodbye earlier has its open requests closed by others.
-    await housekeeping.stop();
-    await stores.close();
     stopRequest.forget();
   }
 }
@@ -124,34 +93,6 @@ async function warnOfUpstreams(loaded: LoadedConfig, logger: Logger, leaving: Ab
   );
 }
 
-function createHousekeeping(config: Config, { ledger, usage }: Stores, logger: Logger): Housekeeping {
-  return new Housekeeping({
-    ledger,
-    usage,
-    isShared: config.databaseUrl !== undefined,
-    instanceTimeoutMs: config.ledger.instanceTimeoutMs,
-    retentionDays: config.ledger.retentionDays,
-    onEvent: ({ level, message, details, error }) =>
-      logger[level]({ ...details, ...(error === undefined ? {} : { err: error }) }, message),
-  });
-}
-
-function createAdministration(config: Config, stores: Stores, logger: Logger): Administration {
-  return {
-    keys: new ApiKeyService({
-      store: stores.keys,
-      fixedSecret: config.apiKey,
-      servesStale: config.ledger.whenStoreFails === 'serve',
-    }),
-    prices: new PriceService({
-      store: stores.prices,
-      onFailure: (error) => logger.warn({ err: error }, 'prices could not be read; those known before stay in force'),
-    }),
-    usage: new UsageService(stores),
-    audit: new AuditService(stores.audit),
-  };
-}
-
 /** What must never get into a log. */
 function listSecrets({ config, upstreamApiKeys }: LoadedConfig): string[] {
   const { apiKey, databaseUrl } = config;
@@ -169,8 +110,7 @@ function passwordsIn(address: string): string[] {
 }
 
 interface RunParts {
-  readonly app: App;
-  readonly keys: ApiKeyService;
+  readonly server: Server;
   readonly loaded: LoadedConfig;
   /** Whether graphs were optimised for this machine before. */
   readonly hasCache: boolean;
@@ -188,33 +128,34 @@ class ServerRun {
   }
 
   async until(stopRequest: StopRequest): Promise<number> {
-    const { app, logger } = this.#parts;
+    const { server, logger } = this.#parts;
     let inTime = false;
     // Whether it is waited for or not: it may reject before anybody looks, or because the engine is told to stop.
-    app.engine.ready.catch(() => undefined);
+    server.engine.ready.catch(() => undefined);
     try {
       const keyFile = await this.#writeKeyFile();
       await this.#listen();
-      await Promise.race([app.engine.ready, stopRequest.made]);
+      await Promise.race([server.engine.ready, stopRequest.made]);
       if (stopRequest.reason === undefined) await this.#announceReady(keyFile);
       await stopRequest.made;
       logger.info({ reason: stopRequest.reason }, 'stopping: finishing what was accepted');
     } finally {
-      inTime = await app.stop();
+      inTime = await server.stop();
     }
     if (!inTime) logger.warn('stopped: the grace period was over and connections were cut');
     return inTime && stopRequest.reason !== 'fault' ? 0 : 1;
   }
 
   async #listen(): Promise<void> {
-    const { app, loaded, around, logger, announce } = this.#parts;
+    const { loaded, around, logger, announce } = this.#parts;
+    const { http } = this.#parts.server;
     const { host, port, dataDir } = loaded.config;
-    const { log } = app.server;
+    const { log } = http;
     const { level } = log;
     // The framework has a line of its own for this; ours says more.
     log.level = 'warn';
     try {
-      await app.server.listen({ host, port });
+      await http.listen({ host, port });
     } catch (error) {
       throw new StartError(describeListenFailure({ host, port }, error));
     }
@@ -223,20 +164,20 @@ class ServerRun {
       ? 'loading models'
       : 'loading models and, this first time, optimising them for this machine';
     announce(`umpire ${around.version} listens on ${describeAddress(host, this.#port)}; ${loading}`);
-    const bound = app.server.addresses().flatMap((one) => (typeof one === 'string' ? [] : [one.address]));
+    const bound = http.addresses().flatMap((one) => (typeof one === 'string' ? [] : [one.address]));
     if (bound.some(isReachableFromOutside)) logger.warn(REACHABLE_WARNING);
     for (const door of findOpenDoors(dataDir)) logger.warn(door);
   }
 
   get #port(): number {
-    return (this.#parts.app.server.server.address() as AddressInfo).port;
+    return (this.#parts.server.http.server.address() as AddressInfo).port;
   }
 
   /** Before anybody can ask whether the server is ready, so that who waits for it finds the key. */
   async #writeKeyFile(): Promise<string | undefined> {
-    const { keys, isGreeting, loaded } = this.#parts;
+    const { server, isGreeting, loaded } = this.#parts;
     const { dataDir } = loaded.config;
-    const first = isGreeting ? undefined : await keys.createFirst(FIRST_KEY);
+    const first = isGreeting ? undefined : await server.keys.createFirst(FIRST_KEY);
     if (first === undefined) return undefined;
     const file = join(dataDir, KEY_FILE);
     try {
@@ -260,21 +201,21 @@ class ServerRun {
   }
 
   async #greet(): Promise<void> {
-    const { keys, loaded, around } = this.#parts;
+    const { server, loaded, around } = this.#parts;
     const { host, engine } = loaded.config;
     const { command, guides } = around;
     const tokenizer = await tellTokenizer(engine.tokenizer);
-    const first = await keys.createFirst(FIRST_KEY);
-    const server: GreetedServer = { ...this.#describeStart(), host, port: this.#port, tokenizer };
+    const first = await server.keys.createFirst(FIRST_KEY);
+    const greeted: GreetedServer = { ...this.#describeStart(), host, port: this.#port, tokenizer };
     // Past the log: a key never gets into one.
-    around.writeOut(greet(server, { command, guides, firstKey: first?.secret }));
+    around.writeOut(greet(greeted, { command, guides, firstKey: first?.secret }));
   }
 
   #describeStart(): StartedServer {
-    const { app, loaded } = this.#parts;
+    const { server, loaded } = this.#parts;
     const { dataDir, engine, answers, aliases } = loaded.config;
-    const { device, workers, threadsPerWorker } = app.engine.status();
+    const { device, workers, threadsPerWorker } = server.engine.status();
     const caches = { ...answers, stateCacheBytes: engine.stateCacheBytes };
-    return { models: app.models, aliases, device, workers, threadsPerWorker, caches, dataDir };
+    return { models: server.models, aliases, device, workers, threadsPerWorker, caches, dataDir };
   }
 }

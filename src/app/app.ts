@@ -1,0 +1,264 @@
+// The composition root: makes every object of the program, for the server and for commands alike, and hands each what it
+// needs. The only file that knows everybody; what happens to them then (signals, notices, commands) is its neighbours'.
+
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
+import { MergingEngine } from '../engine/sharing/merging-engine.ts';
+import type { Authenticator } from '../http/authenticate.ts';
+import { REPLY_STATUSES } from '../http/error-reply.ts';
+import { createHttpServer } from '../http/server.ts';
+import type { Logger } from '../observability/logger.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { StartError } from '../runtime/start-error.ts';
+import type { Accounting } from '../services/accounting/accounting.ts';
+import { LedgerAccounting, type LedgerMetrics } from '../services/accounting/ledger.ts';
+import { Unmetered } from '../services/accounting/unmetered.ts';
+import type { Administration } from '../services/administration.ts';
+import { AuditService } from '../services/audit.ts';
+import { type Aliases, Catalog, type ModelSource, type Pricing } from '../services/catalog.ts';
+import { ChatService } from '../services/chat/chat.ts';
+import { Housekeeping } from '../services/housekeeping/housekeeping.ts';
+import { InferenceService } from '../services/inference/inference.ts';
+import { ApiKeyService } from '../services/keys/keys.ts';
+import { PriceService } from '../services/prices.ts';
+import { UsageService } from '../services/reports/reports.ts';
+import { openStores } from '../storage/open-stores.ts';
+import type { StoreLocation } from '../storage/store-connection.ts';
+import type { LedgerStore, Stores } from '../storage/stores.ts';
+import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
+import { type Closers, GracePeriod, once, openWith } from './closers.ts';
+import { findModelFolders } from './configured-models.ts';
+import { listUpstreams } from './configured-upstreams.ts';
+
+export interface App {
+  readonly http: FastifyInstance;
+  readonly engine: LocalEngine;
+  /** Local ones first, then those of upstreams. */
+  readonly models: readonly ModelCard[];
+  /**
+   * Accepts nothing more, finishes what was accepted, then closes everything, last built first. Connections that are
+   * still open after the grace period are cut; what a model has begun is finished even then, because ending a thread
+   * inside a model ends the process.
+   * @returns whether everything was finished within the grace period
+   */
+  stop(): Promise<boolean>;
+}
+
+export interface AppParts {
+  readonly version: string;
+  readonly logger: Logger;
+  /** For what the engine tells; absent: the same. */
+  readonly engineLogger?: Logger;
+  readonly authenticator: Authenticator;
+  /** Absent: without the routes that need a store, and every model at its own price. */
+  readonly administration?: Administration;
+  /** Absent: nothing is metered. */
+  readonly ledger?: {
+    readonly store: LedgerStore;
+    /** Of this process, for its reservations. */
+    readonly instanceId: string;
+  };
+  /** undefined: optimised graphs are not kept. */
+  readonly cacheFolder: string | undefined;
+}
+
+export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger'>;
+
+/** With its stores: keys, prices and the ledger. */
+export interface Server extends App {
+  readonly keys: ApiKeyService;
+}
+
+/**
+ * The whole server of a configuration: the app of `buildApp` over the configured stores, which end with it.
+ * @throws StartError, StorageError
+ */
+export async function openServer(loaded: LoadedConfig, parts: ServerParts): Promise<Server> {
+  const { config } = loaded;
+  return await openWith(async (closers) => {
+    const stores = await openConfiguredStores(config, true);
+    closers.add(() => stores.close());
+    const housekeeping = createHousekeeping(config, stores, parts.logger);
+    // By then every request has its row. Whoever says goodbye earlier has its open requests closed by others.
+    closers.add(() => housekeeping.stop());
+    const administration = createAdministration(config, stores, parts.logger);
+    const { keys, prices } = administration;
+    closers.add(() => prices.close());
+    await housekeeping.start();
+    await prices.start();
+    const ledger = { store: stores.ledger, instanceId: housekeeping.instanceId };
+    const known = { authenticator: keys, administration, ledger, cacheFolder: cacheFolderOf(config) };
+    const app = await buildApp(loaded, { ...parts, ...known });
+    const stop = once(() => app.stop().finally(() => closers.closeAll()));
+    return { ...app, keys, stop };
+  });
+}
+
+/**
+ * Builds what answers requests, at once, and refuses work until `engine.ready`. What was built before a failure is closed
+ * again.
+ * @throws StartError
+ */
+export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<App> {
+  return await openWith((closers) => build(loaded, parts, closers));
+}
+
+async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): Promise<App> {
+  const { config } = loaded;
+  let isDraining = false;
+  const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
+  const metrics: Metrics = createMetrics({
+    engineStatus: () => engine.status(),
+    answerCounts: sharesAnswers ? () => sharing.answerCounts : undefined,
+  });
+  const accounting = buildAccounting(config, parts, metrics);
+  // Built first, so closed last: whatever ends before has a row to write.
+  closers.add(() => accounting.stop());
+  const { cacheFolder, engineLogger = parts.logger } = parts;
+  const engine = await startEngine(config, { folders: findModelFolders(config), logger: engineLogger, cacheFolder });
+  closers.add(() => engine.drain());
+  const sharing = new MergingEngine(engine, config.answers);
+  const answering = sharesAnswers ? sharing : engine;
+  const upstreams = listUpstreams(loaded).map((options) => {
+    const { name, modelId } = options;
+    const watcher = {
+      called: () => metrics.upstreamCalled(name, modelId),
+      failed: (code: string) => metrics.upstreamFailed(name, modelId, code),
+    };
+    return new HttpChatUpstream({ ...options, watcher });
+  });
+  closers.add(() => Promise.all(upstreams.map((upstream) => upstream.close())));
+  const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices, config.aliases);
+  const chat = new ChatService(upstreams, catalog, accounting);
+  closers.add(() => chat.close());
+  const http = await createHttpServer({
+    authenticator: parts.authenticator,
+    catalog,
+    inference: new InferenceService(answering, catalog, accounting),
+    chat,
+    administration: parts.administration,
+    readiness: () => (isDraining ? 'draining' : engine.status().state),
+    isDraining: () => isDraining,
+    metrics,
+    // A child, so that its level can be changed apart.
+    logger: parts.logger.child({}),
+    options: { ...config.http, ...config.decisions, ...config.embeddings, version: parts.version, sharesAnswers },
+  });
+  closers.add(() => http.close());
+  const stop = once(async () => {
+    isDraining = true;
+    const grace = new GracePeriod(config.http.gracePeriodMs, () => {
+      chat.cut();
+      http.server.closeAllConnections();
+    });
+    await closers.closeAll();
+    return grace.end();
+  });
+  return { http, engine, models: [engine, ...upstreams].flatMap(({ models }) => models), stop };
+}
+
+function buildAccounting(
+  { ledger, idempotency }: Config,
+  parts: AppParts,
+  metrics: LedgerMetrics,
+): Accounting & { stop(): Promise<void> } {
+  if (parts.ledger === undefined) return new Unmetered();
+  return new LedgerAccounting({
+    ...ledger,
+    ...parts.ledger,
+    idempotency,
+    metrics,
+    statuses: REPLY_STATUSES,
+    onFault: (error) => parts.logger.error({ err: error }, 'an outcome could not be written to the ledger'),
+  });
+}
+
+export interface EngineParts {
+  readonly folders: readonly string[];
+  readonly logger: Logger;
+  readonly cacheFolder: string | undefined;
+}
+
+/** @throws StartError */
+export async function startEngine({ engine, embeddings }: Config, parts: EngineParts): Promise<LocalEngine> {
+  return await createLocalEngine({
+    modelFolders: parts.folders,
+    device: engine.device,
+    allowDeviceFallback: engine.allowDeviceFallback,
+    workers: engine.workers,
+    threadsPerWorker: engine.threadsPerWorker,
+    cacheFolder: parts.cacheFolder,
+    stateCacheBytes: engine.stateCacheBytes,
+    tokenizer: engine.tokenizer,
+    longInputs: embeddings.longInputs,
+    queue: {
+      maxJobs: engine.queueMaxJobs,
+      maxCostMs: engine.queueMaxCostMs,
+      deadlineMs: engine.queueDeadlineMs,
+    },
+    probe: { intervalMs: engine.probeIntervalMs, timeoutMs: engine.probeTimeoutMs },
+    onEvent: ({ level, message, details }) => parts.logger[level]({ ...details }, message),
+  });
+}
+
+/** An id that two sources offer is a mistake of whoever configured them. @throws StartError */
+export function buildCatalog(sources: readonly ModelSource[], pricing: Pricing | undefined, aliases: Aliases): Catalog {
+  try {
+    return new Catalog(sources, pricing, aliases);
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Where optimised graphs are kept. */
+export function cacheFolderOf({ engine, dataDir }: Config): string {
+  return engine.cacheDir ?? join(dataDir, 'cache');
+}
+
+export function locateStore({ databaseUrl: url, dataDir, database }: Config): StoreLocation {
+  const { connectTimeoutMs } = database;
+  return url === undefined ? { type: 'sqlite', dataDir } : { type: 'postgres', url, connectTimeoutMs };
+}
+
+/**
+ * @param exclusive whether no other server may use the embedded store meanwhile
+ * @throws StorageError
+ */
+export async function openConfiguredStores(config: Config, exclusive: boolean): Promise<Stores> {
+  const { dataDir, databaseUrl, database } = config;
+  const postgres = databaseUrl === undefined ? undefined : { url: databaseUrl, ...database };
+  return await openStores({ dataDir, exclusive, postgres });
+}
+
+function createHousekeeping(config: Config, { ledger, usage }: Stores, logger: Logger): Housekeeping {
+  return new Housekeeping({
+    ledger,
+    usage,
+    isShared: config.databaseUrl !== undefined,
+    instanceTimeoutMs: config.ledger.instanceTimeoutMs,
+    retentionDays: config.ledger.retentionDays,
+    onEvent: ({ level, message, details, error }) =>
+      logger[level]({ ...details, ...(error === undefined ? {} : { err: error }) }, message),
+  });
+}
+
+/** The services over the store that keep nothing open; the prices change only once they are started. */
+export function createAdministration(config: Config, stores: Stores, logger: Logger): Administration {
+  return {
+    keys: new ApiKeyService({
+      store: stores.keys,
+      fixedSecret: config.apiKey,
+      servesStale: config.ledger.whenStoreFails === 'serve',
+    }),
+    prices: new PriceService({
+      store: stores.prices,
+      onFailure: (error) => logger.warn({ err: error }, 'prices could not be read; those known before stay in force'),
+    }),
+    usage: new UsageService(stores),
+    audit: new AuditService(stores.audit),
+  };
+}

@@ -1,0 +1,64 @@
+// The upstreams of a configuration, as the chat service and as a check want them. Calls none.
+
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import type { Price } from '../domain/money.ts';
+import type { CheckedUpstream } from '../upstream/check-upstream.ts';
+import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
+
+export function priceOfUpstreamModel(model: Config['upstreams'][number]['models'][number]): Price {
+  const inputMicroUsd = model.inputMicroUsdPerMillionTokens;
+  return {
+    inputMicroUsd,
+    cachedInputMicroUsd: model.cachedInputMicroUsdPerMillionTokens ?? inputMicroUsd,
+    outputMicroUsd: model.outputMicroUsdPerMillionTokens,
+  };
+}
+
+/** What a check asks of each configured upstream. */
+export function listCheckedUpstreams({
+  config,
+  upstreamApiKeys,
+}: LoadedConfig): (CheckedUpstream & UpstreamOfConfig)[] {
+  return config.upstreams.map(({ name, baseUrl, checkAtStart, models }) => ({
+    name,
+    baseUrl,
+    checkAtStart,
+    apiKey: upstreamApiKeys.get(name),
+    upstreamModels: models.map(({ id, upstreamModel }) => upstreamModel ?? id),
+  }));
+}
+
+interface UpstreamOfConfig {
+  readonly name: string;
+  readonly checkAtStart: boolean;
+}
+
+/** One for each model of each configured upstream. */
+export function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUpstreamOptions[] {
+  return config.upstreams.flatMap((upstream) =>
+    upstream.models.map((model) => ({
+      name: upstream.name,
+      modelId: model.id,
+      description: model.description,
+      ownedBy: model.ownedBy ?? upstream.name,
+      releaseDate: model.releaseDate,
+      price: priceOfUpstreamModel(model),
+      baseUrl: upstream.baseUrl,
+      upstreamModel: model.upstreamModel ?? model.id,
+      apiKey: upstreamApiKeys.get(upstream.name),
+      timeouts: {
+        connectMs: upstream.connectTimeoutMs,
+        firstByteMs: upstream.firstByteTimeoutMs,
+        idleMs: upstream.idleTimeoutMs,
+        totalMs: upstream.totalTimeoutMs,
+        streamTotalMs: upstream.streamTotalTimeoutMs,
+      },
+      takesStreamOptions: upstream.takesStreamOptions,
+      maxConcurrentRequests: upstream.maxConcurrentRequests,
+      reasoning: model.reasoning,
+      reserveOutputTokens: model.reserveOutputTokens,
+      whenClientLeaves: upstream.whenClientLeaves,
+    })),
+  );
+}

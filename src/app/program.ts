@@ -1,0 +1,183 @@
+// What commands may ask of the program, each answered from the configuration that the command was given. What that takes is
+// made by app.ts; only the server is run elsewhere (server-run.ts).
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { DecisionModel, Finding, Program, ServerConnection, VerifiedModel } from '../cli/program.ts';
+import type { SettingFlag, SettingFlags } from '../cli/setting-flags.ts';
+import type { CopyTarget, StoreTools } from '../cli/store-tools.ts';
+import { type LoadedConfig, loadConfig, readClientSettings, readTargetDatabaseUrl } from '../config/load.ts';
+import { printConfig } from '../config/print.ts';
+import type { Config } from '../config/schema.ts';
+import { SETTINGS } from '../config/settings.ts';
+import { unrestrictedKey } from '../domain/api-key.ts';
+import { createLogger, type Logger } from '../observability/logger.ts';
+import { renderManifest, writeTemperatures } from '../runtime/model-folder/calibrated-folder.ts';
+import { openTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
+import type { Administration } from '../services/administration.ts';
+import type { StoreLocation } from '../storage/store-connection.ts';
+import {
+  buildApp,
+  cacheFolderOf,
+  createAdministration,
+  locateStore,
+  openConfiguredStores,
+  startEngine,
+} from './app.ts';
+import { findDecisionFolder, findModelFolders, listModels } from './configured-models.ts';
+import { serve } from './server-run.ts';
+
+/** Who asks when the engine runs in the process of a command. */
+const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });
+const ROOT = join(import.meta.dirname, '..', '..');
+
+const version = readVersion();
+
+export const program: Program = {
+  version,
+  settingFlags: listSettingFlags(),
+  writeOut: (output) => process.stdout.write(output),
+  writeError: (output) => process.stderr.write(output),
+  isTerminal: process.stdout.isTTY === true,
+  readStdin: () => text(process.stdin),
+  clientSettings: readClientSettings(),
+  describeConfig: (flags) => printConfig(loadConfig({ flags })),
+  serve: (flags) => serve(loadConfig({ flags }), { ...program, ...findPlace() }),
+  withServices,
+  storeTools: createStoreTools(),
+  diagnose,
+  listModels: (flags) => listModels(loadConfig({ flags }).config),
+  verifyModels,
+  startLocalServer: (flags) => startLocalServer(loadConfig({ flags })),
+  findDecisionModel,
+};
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return String((manifest as { version: unknown }).version);
+}
+
+/** A checkout runs these files as they are, a package what they were compiled to; a container has no guides. */
+function findPlace(): { command: string; guides: string | undefined } {
+  const guides = join(ROOT, 'docs', 'guides');
+  return {
+    command: import.meta.filename.endsWith('.ts') ? 'npm run -s umpire --' : 'npx umpire',
+    guides: existsSync(guides) ? relative(process.cwd(), guides) : undefined,
+  };
+}
+
+/** Secrets have no flag: the command line of a process is visible to every user of the machine. */
+function listSettingFlags(): SettingFlag[] {
+  const settings = SETTINGS.filter(({ note }) => !note.secret).map(({ flag, kind, note }) => ({
+    name: flag,
+    type: kind === 'boolean' ? ('boolean' as const) : ('string' as const),
+    help: note.help,
+  }));
+  return [{ name: 'config', type: 'string', help: 'YAML file of settings.' }, ...settings];
+}
+
+async function withServices<T>(flags: SettingFlags, use: (services: Administration) => Promise<T>): Promise<T> {
+  const { config } = loadConfig({ flags });
+  const stores = await openConfiguredStores(config, false);
+  try {
+    return await use(createAdministration(config, stores, errorLogger()));
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Loaded only for its commands: the server's own thread keeps no query builder in memory. */
+function createStoreTools(): StoreTools {
+  const tools = () => import('../storage/store-tools.ts');
+  const configured = (flags: SettingFlags) => locateStore(loadConfig({ flags }).config);
+  return {
+    targetDatabaseUrl: readTargetDatabaseUrl(),
+    backup: async (flags, file, options) => (await tools()).backupStore(configured(flags), file, options),
+    restore: async (flags, file) => (await tools()).restoreStore(configured(flags), file, Date.now()),
+    check: async (flags) => (await tools()).checkStore(configured(flags)),
+    copy: async (flags, target) => {
+      const { config } = loadConfig({ flags });
+      return (await tools()).copyBetweenStores(locateStore(config), locateTarget(config, target), Date.now());
+    },
+  };
+}
+
+function locateTarget({ database }: Config, target: CopyTarget): StoreLocation {
+  if (target.type === 'sqlite') return { type: 'sqlite', dataDir: resolve(target.dataDir) };
+  return { ...target, connectTimeoutMs: database.connectTimeoutMs };
+}
+
+/** Loaded only for its command, as above. */
+async function* diagnose(flags: SettingFlags): AsyncGenerator<Finding> {
+  const doctor = await import('./doctor.ts');
+  yield* doctor.diagnose(flags);
+}
+
+/** @throws StartError what is wrong with a folder */
+async function* verifyModels(flags: SettingFlags, given: readonly string[]): AsyncGenerator<VerifiedModel> {
+  const { config } = loadConfig({ flags });
+  const logger = errorLogger();
+  for (const folder of given.length > 0 ? given : findModelFolders(config)) {
+    const parts = { folders: [folder], logger, cacheFolder: undefined };
+    const engine = await startEngine({ ...config, engine: { ...config.engine, workers: 1 } }, parts);
+    try {
+      await engine.ready;
+      const { device } = engine.status();
+      for (const { id, digest = '' } of engine.models) yield { folder, id, digest, device };
+    } finally {
+      await engine.drain();
+    }
+  }
+}
+
+/** @throws StartError when there is none, or it is broken */
+async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<DecisionModel> {
+  const loaded = loadConfig({ flags });
+  const { config } = loaded;
+  const folder = await findDecisionFolder(config, wanted);
+  const { path, digest, manifest } = folder;
+  const tokenizer = await openTokenizer(path, config.engine.tokenizer);
+  return {
+    id: manifest.id,
+    folder: path,
+    digest,
+    temperatures: manifest.temperatures,
+    countTokens: (text) => tokenizer.encode(text).length,
+    startServer: () => startLocalServer({ ...loaded, config: { ...config, models: [path], aliases: {} } }),
+    renderManifest: (temperatures) => renderManifest(folder, temperatures),
+    writeTemperatures: async (temperatures) => (await writeTemperatures(folder, temperatures)).digest,
+  };
+}
+
+/** Without keys and ledger, and without a port. */
+async function startLocalServer(loaded: LoadedConfig): Promise<ServerConnection> {
+  const { dataDir, engine } = loaded.config;
+  // A command should not leave a data folder behind wherever it is run.
+  const keepsGraphs = engine.cacheDir !== undefined || existsSync(dataDir);
+  const cacheFolder = keepsGraphs ? cacheFolderOf(loaded.config) : undefined;
+  const authenticator = { authenticate: async () => LOCAL_KEY };
+  const app = await buildApp(loaded, { version, logger: errorLogger(), authenticator, cacheFolder });
+  const close = async (): Promise<void> => {
+    await app.stop();
+  };
+  try {
+    await app.engine.ready;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async post(url, payload) {
+      const headers = { authorization: 'Bearer local', 'content-type': 'application/json' };
+      const reply = await app.http.inject({ method: 'POST', url, headers, payload });
+      return { status: reply.statusCode, body: reply.body };
+    },
+    close,
+  };
+}
+
+/** Commands answer on standard output; what goes wrong beside it goes to the other one. */
+function errorLogger(): Logger {
+  return createLogger({ level: 'warn', format: 'text', destination: process.stderr });
+}
