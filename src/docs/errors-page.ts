@@ -1,14 +1,10 @@
 // docs/errors.md, from the one catalogue of errors.
 
-import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
-import { STATUS_OF_CODE } from '../http/error-reply.ts';
+import { errorCatalogue } from '../domain/errors.ts';
 
 export function renderErrorsPage(): string {
-  const codes = (Object.keys(errorCatalogue) as ErrorCode[]).sort((a, b) => STATUS_OF_CODE[a] - STATUS_OF_CODE[b]);
-  const rows = codes.map((code) => {
-    const { type, when } = errorCatalogue[code];
-    return `| ${STATUS_OF_CODE[code]} | \`${code}\` | \`${type}\` | ${when} |`;
-  });
+  const entries = Object.entries(errorCatalogue).sort(([, a], [, b]) => a.status - b.status);
+  const rows = entries.map(([code, { status, type, when }]) => `| ${status} | \`${code}\` | \`${type}\` | ${when} |`);
   return `${INTRODUCTION}\n| Status | \`code\` | \`type\` | When |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 

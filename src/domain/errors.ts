@@ -1,5 +1,4 @@
-// The one catalogue of errors a caller can see: code, kind and the sentence docs print. HTTP statuses live in
-// http/error-reply.ts alone. Codes are never renamed.
+// The one catalogue of errors a caller can see: code, status, kind and the sentence docs print. Codes are never renamed.
 
 import type { Standing } from './ledger.ts';
 
@@ -15,68 +14,96 @@ export type ErrorType =
   | 'server_error';
 
 interface ErrorEntry {
+  /** Of HTTP. */
+  readonly status: number;
   readonly type: ErrorType;
   /** When it happens, for `docs/errors.md` and OpenAPI. */
   readonly when: string;
 }
 
 export const errorCatalogue = {
-  invalid_request: { type: 'invalid_request_error', when: 'The request is malformed; `param` names the field.' },
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    when: 'The request is malformed; `param` names the field.',
+  },
   context_length_exceeded: {
+    status: 400,
     type: 'invalid_request_error',
     when: 'More tokens than the model takes. Nothing is ever cut silently.',
   },
-  model_type_mismatch: { type: 'invalid_request_error', when: 'The model works on another endpoint.' },
+  model_type_mismatch: { status: 400, type: 'invalid_request_error', when: 'The model works on another endpoint.' },
   invalid_api_key: {
+    status: 401,
     type: 'authentication_error',
     when: 'The key is missing, malformed, unknown, disabled, expired or revoked.',
   },
-  insufficient_quota: { type: 'insufficient_quota', when: "The key's budget is spent." },
+  insufficient_quota: { status: 402, type: 'insufficient_quota', when: "The key's budget is spent." },
   insufficient_scope: {
+    status: 403,
     type: 'permission_error',
     when: 'The key lacks the scope of the route: `inference` or `admin`.',
   },
-  model_not_allowed: { type: 'permission_error', when: 'The key may not use this model.' },
-  model_not_found: { type: 'not_found_error', when: 'No such model.' },
-  not_found: { type: 'not_found_error', when: 'No such route, or nothing that has this id.' },
+  model_not_allowed: { status: 403, type: 'permission_error', when: 'The key may not use this model.' },
+  model_not_found: { status: 404, type: 'not_found_error', when: 'No such model.' },
+  not_found: { status: 404, type: 'not_found_error', when: 'No such route, or nothing that has this id.' },
   method_not_allowed: {
+    status: 405,
     type: 'invalid_request_error',
     when: 'The route does not take this method; `Allow` names those it takes.',
   },
   conflict: {
+    status: 409,
     type: 'invalid_request_error',
     when: 'What should be made exists already, or cannot be changed any more.',
   },
   idempotency_key_reused: {
+    status: 400,
     type: 'invalid_request_error',
     when: 'The `Idempotency-Key` was used before with another request.',
   },
   idempotency_key_in_use: {
+    status: 409,
     type: 'invalid_request_error',
     when: 'The first request with this `Idempotency-Key` is still running, or its reply was too large to be kept.',
   },
-  request_timeout: { type: 'invalid_request_error', when: 'The client took too long to send its request.' },
-  request_too_large: { type: 'invalid_request_error', when: 'The body is over the limit.' },
-  expectation_failed: { type: 'invalid_request_error', when: 'The header `Expect` asks for more than `100-continue`.' },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    when: 'The client took too long to send its request.',
+  },
+  request_too_large: { status: 413, type: 'invalid_request_error', when: 'The body is over the limit.' },
+  expectation_failed: {
+    status: 417,
+    type: 'invalid_request_error',
+    when: 'The header `Expect` asks for more than `100-continue`.',
+  },
   rate_limit_exceeded: {
+    status: 429,
     type: 'rate_limit_error',
     when: 'Too many requests or tokens for this key, or too many unknown keys from this address.',
   },
-  upstream_error: { type: 'upstream_error', when: 'The upstream failed or broke off.' },
+  upstream_error: { status: 502, type: 'upstream_error', when: 'The upstream failed or broke off.' },
   upstream_timeout: {
+    status: 504,
     type: 'upstream_error',
     when: 'The upstream took too long. A long answer that is streamed (`"stream": true`) comes as it is written.',
   },
   overloaded: {
+    status: 503,
     type: 'server_error',
     when: 'The queue is full, the deadline cannot be met, or the server is loading or stopping. `Retry-After` says when to come back.',
   },
   store_unavailable: {
+    status: 503,
     type: 'server_error',
     when: 'Keys, budgets and the ledger cannot be reached. Nothing is served unbilled; it recovers by itself.',
   },
-  internal_error: { type: 'server_error', when: 'A fault of the server; the log has the request id.' },
+  internal_error: { status: 500, type: 'server_error', when: 'A fault of the server; the log has the request id.' },
 } as const satisfies Record<string, ErrorEntry>;
+
+/** In the ledger, logs and metrics for a client that left before its reply; nobody receives it. */
+export const STATUS_CLIENT_LEFT = 499;
 
 export type ErrorCode = keyof typeof errorCatalogue;
 

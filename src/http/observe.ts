@@ -1,9 +1,8 @@
 // What is recorded of each request: one log line and one sample for the metrics. Texts, names and keys are not.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../domain/errors.ts';
+import { type ErrorCode, STATUS_CLIENT_LEFT } from '../domain/errors.ts';
 import type { Usage } from '../domain/usage.ts';
-import { STATUS_CLIENT_LEFT } from './error-reply.ts';
 
 export interface RequestSample {
   readonly method: string;

@@ -9,7 +9,6 @@ import { z } from 'zod';
 import type { KeyScope } from '../domain/api-key.ts';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import type { BodyLimitsByRoute } from './body-limits.ts';
-import { STATUS_OF_CODE } from './error-reply.ts';
 import { describeBodies } from './openapi-bodies.ts';
 import {
   DEADLINE,
@@ -155,7 +154,7 @@ function describeReplies(operation: Operation, document: Document): void {
   const isInference = operation.tags?.includes('Inference') ?? false;
   for (const [status, reply] of Object.entries(operation.responses ?? {})) {
     if ('$ref' in reply) continue;
-    const own = codes.filter((code) => STATUS_OF_CODE[code] === Number(status));
+    const own = codes.filter((code) => errorCatalogue[code].status === Number(status));
     if (own.length > 0) {
       reply.description = own.map((code) => `\`${code}\`: ${errorCatalogue[code].when}`).join('\n\n');
       reply.content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };

@@ -3,7 +3,6 @@
 
 import type { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
-import { STATUS_OF_CODE } from './error-reply.ts';
 import { errorBodySchema } from './schemas/error-body.ts';
 
 /** What can happen on any route behind authentication, besides `invalid_request`, which any head can be. */
@@ -85,7 +84,7 @@ interface OperationSchemas {
 
 export function operation<Schemas extends OperationSchemas>(docs: OperationDocs, schemas: Schemas) {
   const codes = errorsOf(docs, schemas.body !== undefined);
-  const errorReplies = Object.fromEntries(codes.map((code) => [STATUS_OF_CODE[code], errorBodySchema]));
+  const errorReplies = Object.fromEntries(codes.map((code) => [errorCatalogue[code].status, errorBodySchema]));
   return {
     ...schemas,
     operationId: docs.operationId,

@@ -2,8 +2,8 @@
 // told: what becomes of a chat call shows in its one settlement, or in its absence.
 
 import { expect } from 'vitest';
+import { errorCatalogue, STATUS_CLIENT_LEFT } from '../../src/domain/errors.ts';
 import type { RequestOutcome } from '../../src/domain/ledger.ts';
-import { STATUS_CLIENT_LEFT, STATUS_OF_CODE } from '../../src/http/error-reply.ts';
 import { LedgerAccounting } from '../../src/services/accounting/ledger.ts';
 import { type ChatSetup, startChat } from '../contract/openai-chat-fixture.ts';
 import { ScriptedLedger } from '../ledger/scripted-ledger.ts';
@@ -23,7 +23,7 @@ export async function startBilledChat(answer: AnswerScript, { upstream = {}, ...
     whenStoreFails: 'refuse',
     settleTimeoutMs: 1,
     idempotency: { windowMs: 60_000, maxReplyBytes: 1_000_000, waitMs: 1000 },
-    statuses: { completed: 200, clientLeft: STATUS_CLIENT_LEFT, ofError: (code) => STATUS_OF_CODE[code] },
+    statuses: { completed: 200, clientLeft: STATUS_CLIENT_LEFT, ofError: (code) => errorCatalogue[code].status },
     metrics: { ledgerAnswered: () => undefined, servedUnbilled: () => undefined },
     onFault: (error) => {
       throw error;

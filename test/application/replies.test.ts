@@ -2,7 +2,6 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
-import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
 import { startTestServer, type TestServer } from './test-server.ts';
 
 const PATH = '/ai/v1/systemone';
@@ -55,7 +54,7 @@ describe('errors', () => {
   it.each(codes)('%s has its status and its type', async (code) => {
     failWith(new AppError(code, 'Words.', { param: 'a[1]' }));
     const { status, json } = await server.post(PATH, decision);
-    expect(status).toBe(STATUS_OF_CODE[code]);
+    expect(status).toBe(errorCatalogue[code].status);
     expect(json).toEqual({ error: { message: 'Words.', type: errorCatalogue[code].type, param: 'a[1]', code } });
   });
 

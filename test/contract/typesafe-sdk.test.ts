@@ -19,7 +19,6 @@ import {
 } from '@typesafe-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
-import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
 import { createFakeEngine } from '../application/fake-engine.ts';
 import { KEV_KEY, KEY } from '../application/test-server.ts';
 import { type ContractServer, installedVersion, startContractServer } from './contract-server.ts';
@@ -121,7 +120,7 @@ describe('errors', () => {
     const error = await client()
       .systemOne(request)
       .catch((thrown: unknown) => thrown);
-    const status = STATUS_OF_CODE[code];
+    const status = errorCatalogue[code].status;
     expect(error).toBeInstanceOf(CLASS_OF_STATUS[status] ?? APIError);
     expect(error).toMatchObject({ status, requestId: expect.stringMatching(/^req_/) });
     expect((error as APIError).message).toBe(`${status} Words for people.`);

@@ -2,7 +2,6 @@
 
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
-import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
 import { errorBodySchema } from '../../src/http/schemas/error-body.ts';
 
 export interface Verdict {
@@ -118,7 +117,7 @@ function judgeReply(reply: RawReply): { failure: ErrorCode | undefined; faults: 
   const error = findError(body);
   if (error === undefined)
     return { failure: undefined, faults: [...faults, `${status} in no shape: ${body.slice(0, MAX_SHOWN)}`] };
-  if (STATUS_OF_CODE[error] !== status) faults.push(`${status} with the code ${error}`);
+  if (errorCatalogue[error].status !== status) faults.push(`${status} with the code ${error}`);
   if (error === 'internal_error') faults.push(`500: ${body}`);
   if (NEEDS_RETRY_AFTER.has(error) && !headers.has('retry-after'))
     faults.push(`${status} ${error} without Retry-After`);

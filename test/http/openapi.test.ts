@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderErrorsPage } from '../../src/docs/errors-page.ts';
 import { renderOpenapiDocument } from '../../src/docs/openapi-document.ts';
 import { type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
-import { STATUS_OF_CODE } from '../../src/http/error-reply.ts';
 import { AdminServer, type Caller } from '../application/admin-server.ts';
 
 const page = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
@@ -233,7 +232,7 @@ describe('the catalogue of errors', () => {
     expect(rows.map(([, , code]) => code).sort()).toEqual(catalogue);
     for (const [, status, code, type] of rows) {
       expect([Number(status), type]).toEqual([
-        STATUS_OF_CODE[code as ErrorCode],
+        errorCatalogue[code as ErrorCode].status,
         errorCatalogue[code as ErrorCode].type,
       ]);
     }
@@ -241,7 +240,7 @@ describe('the catalogue of errors', () => {
 
   it('stands behind each error status of each operation, and no other', () => {
     for (const { operation } of operations()) {
-      const statuses = operation['x-error-codes'].map((code) => String(STATUS_OF_CODE[code]));
+      const statuses = operation['x-error-codes'].map((code) => String(errorCatalogue[code].status));
       const described = Object.entries(operation.responses ?? {})
         .filter(([, reply]) => JSON.stringify(reply).includes('#/components/schemas/Error"'))
         .map(([status]) => status);
