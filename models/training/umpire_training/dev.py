@@ -51,6 +51,14 @@ def accuracy(answers: list[Answer]) -> float:
     return round(mean([right(answer) for answer in answers]), 4)
 
 
+def ranked(answers: list[Answer]) -> float:
+    """Share of pairs of a yes and a no that the logits put in order (the area under the ROC curve): what is known before
+    the threshold is right."""
+    margins = [(answer.logits[1] - answer.logits[0], answer.gold) for answer in answers if answer.type == "noul"]
+    yes, no = ([margin for margin, gold in margins if gold == side] for side in (1, 0))
+    return round(mean([(a > b) + 0.5 * (a == b) for a in yes for b in no]), 4)
+
+
 class Development:
     """rows: of every task and held-out task at most; the written documents are always all asked."""
 
@@ -71,6 +79,7 @@ class Development:
         for name, examples in self.dev.items():
             groups[DEV_TASKS[name]] += ask(examples)
         found |= {name: accuracy(answers) for name, answers in groups.items()}
+        found |= {f"{name} ranked": ranked(groups[name]) for name in ("entailment", "passages")}
         return found | self.level_figures(groups["levels"]) | self.scope_figures(groups["scope"]) | self.written_figures(ask) | self.swapped(ask)
 
     def level_figures(self, answers: list[Answer]) -> dict[str, float]:

@@ -20,6 +20,7 @@ from .tasks import Example, Task
 from .written import Document, asked
 
 Unit = list[Example]
+ExampleBatch = tuple[list[Example], list[PreparedRequest]]
 
 # Tasks whose questions stay answerable when unrelated text stands around their state, and texts that are no such thing.
 EVIDENCE = ("esnli_nouls", "clinc150_intents", "hwu64_intents", "metatool_routing", "sgd_dialogues", "bfcl_tools", "boolq", "negation_passages",
@@ -199,7 +200,7 @@ def shared_states(tasks: list[Task]) -> dict[str, list[tuple[Task, dict]]]:
     return {state: rows for state, rows in found.items() if len({task.name for task, _ in rows}) > 1}
 
 
-def example_batches(mix: Mix, text: Text, limits: Limits) -> Iterator[tuple[list[Example], list[PreparedRequest]]]:
+def example_batches(mix: Mix, text: Text, limits: Limits) -> Iterator[ExampleBatch]:
     """Batches of about `batch_tokens`, alike in length, in random order; the sides of a pair stay together."""
     size = mix.config["batch_tokens"]
     while True:

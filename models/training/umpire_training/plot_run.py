@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-SHOWN = ["heldout mean over tasks", "entailment", "passages", "sentiment exact", "scope out found", "scope in kept", "spam",
+SHOWN = ["heldout mean over tasks", "entailment", "entailment ranked", "passages", "sentiment exact", "scope out found", "scope in kept", "spam",
          "written choice", "written noul", "written score", "written pairs"]
-COLOURS = ["#000000", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"]
+COLOURS = ["#000000", "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf", "#393b79"]
 WIDTH, HEIGHT, LEFT, TOP, LEGEND = 620, 300, 50, 30, 210
 
 Points = list[tuple[float, float]]

@@ -21,6 +21,7 @@ import math
 import os
 import signal
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -33,7 +34,7 @@ from . import pack as packs
 from .base import base_folder
 from .batch import Batch, collate
 from .dev import Development
-from .mix import Mix, example_batches
+from .mix import ExampleBatch, Mix, example_batches
 from .model import KevModel, Shape, from_minilm
 from .neighbours import know_neighbours
 from .prompts import QUESTION_TYPES, Limits, Text
@@ -83,6 +84,25 @@ def schedule(progress: float, config: dict) -> float:
         return max(progress / config["warmup"], 0.01)
     left = min(1.0, max(0.0, (1 - progress) / (1 - config["decay_from"])))
     return config["final_lr"] + (1 - config["final_lr"]) * (1 - math.sqrt(1 - left))
+
+
+def lesson_at(tokens: int, config: dict) -> dict:
+    """The configuration at that moment. A run starts with what is quickly learned: entailment of one kind of sentence, from
+    which the rest of reading follows; all kinds at once teach none of them (TRIALS.md)."""
+    for lesson in config.get("lessons", ()):
+        if tokens < lesson["until"]:
+            return {**config, **lesson}
+    return config
+
+
+def enough(batches: Iterator[ExampleBatch], questions: int) -> list[ExampleBatch]:
+    """The batches of one step. Batches are alike in length, so that one of long documents holds four questions where one of
+    sentences holds fifty: a step on each alone is mostly noise."""
+    found, asked = [], 0
+    while asked < questions:
+        found.append(next(batches))
+        asked += sum(len(example.questions) for example in found[-1][0])
+    return found
 
 
 class Progress:
@@ -149,13 +169,18 @@ class Trainer:
         self.progress = done  # the same in every process: taken over after each step
         pack = packs.load(Path(args.pack))
         know_neighbours(pack.tasks, base, self.text)
-        self.mix = Mix(pack.tasks, self.config, self.config["seed"] + self.steps + 1000 * self.workers.rank, pack.written)
+        self.pack = pack
         self.asked_to_stop = self.stopped = False
         self.log(resumed=self.steps > 0)
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
         self.dev = None
         if self.workers.rank == 0:
             self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows)
+
+    def batches(self, config: dict):
+        """Starting anew, a run does not see again what it began with."""
+        seed = self.config["seed"] + self.steps + 1000 * self.workers.rank
+        return example_batches(Mix(self.pack.tasks, config, seed, self.pack.written), self.text, self.limits)
 
     def restore(self, path: Path) -> float:
         saved = torch.load(path, weights_only=True, map_location=self.args.device)
@@ -185,20 +210,26 @@ class Trainer:
             file.write(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
 
-    def step(self, examples, requests) -> tuple[float, int, int]:
-        batch, device = collate(requests, self.limits.max_window_index), self.args.device
-        target = targets(examples, batch).to(device)
-        batch = batch.to(device)
+    def step(self, batches: list[ExampleBatch], match_dropout: float) -> tuple[float, int, int]:
+        """One step of the weights over batches of any size, every question weighing the same -> mean loss, hits, questions"""
         factor = schedule(self.progress, self.config)
         for group in self.optimizer.param_groups:
             group["lr"] = group["base_lr"] * factor
-        with torch.autocast(device, torch.bfloat16, enabled=not self.args.fp32):
-            logits = self.model.forward_batch(batch, self.config["match_dropout"])
-        loss, hits = loss_of(logits, target, batch, self.config["rps_weight"])
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        count = sum(len(example.questions) for examples, _ in batches for example in examples)
+        seen, total, hits = 0, 0.0, 0
+        for examples, requests in batches:
+            batch, device = collate(requests, self.limits.max_window_index), self.args.device
+            target = targets(examples, batch).to(device)
+            batch = batch.to(device)
+            with torch.autocast(device, torch.bfloat16, enabled=not self.args.fp32):
+                logits = self.model.forward_batch(batch, match_dropout)
+            loss, right = loss_of(logits, target, batch, self.config["rps_weight"])
+            loss = loss * len(right) / count
+            loss.backward()
+            seen, total, hits = seen + len(batch.token_ids), total + loss.item(), hits + int(right.sum())
         parameters = [p for p in self.model.parameters() if p.requires_grad]
-        numbers = [float(len(batch.token_ids)), self.clock(self.tokens), loss.item(), float(hits.sum()), float(len(hits)), float(self.asked_to_stop)]
+        numbers = [float(seen), self.clock(self.tokens), total, float(hits), float(count), float(self.asked_to_stop)]
         tokens, progress, total, right, asked, stop = self.workers.share(parameters, numbers)
         torch.nn.utils.clip_grad_norm_(parameters, self.config["clip"])
         self.optimizer.step()
@@ -217,8 +248,11 @@ class Trainer:
     def run(self) -> None:
         saved, measured = time.time(), self.tokens // self.args.eval_every
         losses, right, asked, since, counted = [], 0, 0, time.time(), self.tokens
-        for examples, requests in example_batches(self.mix, self.text, self.limits):
-            loss, hits, count = self.step(examples, requests)
+        lesson = None
+        while True:
+            if lesson != (lesson := lesson_at(self.tokens, self.config)):
+                batches = self.batches(lesson)
+            loss, hits, count = self.step(enough(batches, lesson["step_questions"]), lesson["match_dropout"])
             losses, right, asked = [*losses, loss], right + hits, asked + count
             now = time.time()
             if self.steps % self.args.log_every == 0:

@@ -1,0 +1,55 @@
+"""What a run learns when, and how it ranks yes above no."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from umpire_training.dev import ranked
+from umpire_training.evaluate import Answer
+from umpire_training.mix import weight_of
+from umpire_training.prompts import Question
+from umpire_training.tasks import Example, Labelled
+from umpire_training.train import enough, lesson_at, schedule
+
+CONFIG = json.loads((Path(__file__).resolve().parents[1] / "configs/kev.json").read_text())
+
+
+def test_a_lesson_ends_with_its_tokens_and_the_rest_is_the_configuration_itself():
+    config = {"match_dropout": 0.2, "written_share": 0.1, "lessons": [{"until": 10, "match_dropout": 0.0}, {"until": 30, "written_share": 0.0}]}
+    first, second, rest = (lesson_at(tokens, config) for tokens in (9, 10, 30))
+    assert (first["match_dropout"], first["written_share"]) == (0.0, 0.1)
+    assert (second["match_dropout"], second["written_share"]) == (0.2, 0.0)
+    assert rest == config
+
+
+def test_the_lessons_of_the_configuration_follow_each_other_and_name_every_task():
+    assert [lesson["until"] for lesson in CONFIG["lessons"]] == sorted({lesson["until"] for lesson in CONFIG["lessons"]})
+    for lesson in CONFIG["lessons"]:
+        assert any(weight_of("a task of no name", group["tasks"]) is not None for group in lesson["groups"].values())
+        assert set(lesson) <= {"until", *CONFIG}
+
+
+def test_the_rate_rises_stays_and_falls():
+    config = {"warmup": 0.1, "decay_from": 0.8, "final_lr": 0.02}
+    assert schedule(0.05, config) == pytest.approx(0.5)
+    assert schedule(0.5, config) == schedule(0.8, config) == 1.0
+    assert 0.02 < schedule(0.9, config) < 1.0
+    assert schedule(1.0, config) == pytest.approx(0.02)
+
+
+def noul(margin: float, gold: int) -> Answer:
+    return Answer("t", "noul", [0.0, margin], [1.0 - gold, float(gold)], ["false", "true"])
+
+
+def test_ranked_counts_the_pairs_of_yes_and_no_in_order_whatever_the_threshold():
+    assert ranked([noul(-2.0, 1), noul(-3.0, 0), noul(-4.0, 0)]) == 1.0
+    assert ranked([noul(1.0, 1), noul(1.0, 0)]) == 0.5
+    assert ranked([noul(1.0, 1), noul(2.0, 0), noul(0.0, 0), noul(0.5, 1)]) == 0.5
+
+
+def test_a_step_has_batches_until_it_has_questions_enough():
+    question = Labelled(Question("noul", "Is it?", [("false", None), ("true", None)]), [0.0, 1.0], "t")
+    batches = iter([([Example("s", [question] * count, "t")], []) for count in (3, 5, 40, 2, 1)])
+    assert [len(example.questions) for examples, _ in enough(batches, 8) for example in examples] == [3, 5]
+    assert [len(example.questions) for examples, _ in enough(batches, 8) for example in examples] == [40]
