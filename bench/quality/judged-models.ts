@@ -77,7 +77,7 @@ export class JudgedModels {
     this.#baselineTokens = baseline.manifest.limits.input_tokens - SPECIAL_TOKENS;
     this.baseline = { id: baseline.manifest.id, digest: baseline.digest };
     const ask: AskedModel['ask'] = async (state, questions) => {
-      const { answers } = await engine.decide({ modelId: id, state, questions }, caller);
+      const { answers } = await engine.ticketFor({ modelId: id, state, questions }, caller).run();
       return answers.map(probabilitiesInOrder);
     };
     const countTokens = (text: string) => tokenizer.encode(text).length;
@@ -96,7 +96,7 @@ export class JudgedModels {
       Array.from(this.#baselineTokenizer.encode(text).subarray(0, this.#baselineTokens)),
     );
     const job = { modelId: this.baseline.id, inputs, dimensions: undefined, encoding: 'float' } as const;
-    const { embeddings } = await this.#engine.embed(job, caller);
+    const { embeddings } = await this.#engine.ticketFor(job, caller).run();
     return embeddings.filter((vector) => vector instanceof Float32Array);
   }
 

@@ -5,7 +5,7 @@
 import { openConfiguredStores } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
-import type { Engine } from '../../src/engine/engine.ts';
+import type { DecideJob, DecideResult, EmbedJob, Engine, Ticket } from '../../src/engine/engine.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
 import { REPLY_STATUSES } from '../../src/http/error-reply.ts';
 import { createHttpServer } from '../../src/http/server.ts';
@@ -34,16 +34,7 @@ const CARD: ModelCard = {
 
 const engine: Engine = {
   models: [CARD],
-  decide: async ({ questions }) => ({
-    answers: questions.map(() => ({ type: 'noul', noul: 0.5 })),
-    inputTokens: TOKENS,
-    timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
-    source: { answer: 'run', keptTokens: 0 },
-  }),
-  countDecisionTokens: async () => TOKENS,
-  embed: () => Promise.reject(new Error('Nobody embeds here.')),
-  countEmbeddingTokens: () => Promise.reject(new Error('Nobody embeds here.')),
-  findRefusal: () => undefined,
+  ticketFor: (job: DecideJob | EmbedJob) => ticketOf(job) as Ticket<never>,
   status: () => ({
     state: 'ready',
     queuedJobs: 0,
@@ -58,6 +49,20 @@ const engine: Engine = {
   }),
   drain: async () => undefined,
 };
+
+function ticketOf(job: DecideJob | EmbedJob): Ticket<DecideResult> {
+  if ('inputs' in job) throw new Error('Nobody embeds here.');
+  return {
+    countTokens: async () => TOKENS,
+    enter: () => undefined,
+    run: async () => ({
+      answers: job.questions.map(() => ({ type: 'noul', noul: 0.5 })),
+      inputTokens: TOKENS,
+      timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
+      source: { answer: 'run', keptTokens: 0 },
+    }),
+  };
+}
 
 interface Guard {
   readonly authenticator: Authenticator;

@@ -77,12 +77,8 @@ const emptyKeys: KeyStore = {
 
 const emptyEngine: Engine = {
   models: [],
-  decide: notServed,
-  embed: notServed,
-  countDecisionTokens: notServed,
-  countEmbeddingTokens: notServed,
+  ticketFor: () => ({ countTokens: notServed, enter: () => undefined, run: notServed }),
   drain: async () => undefined,
-  findRefusal: () => undefined,
   status: () => ({
     state: 'ready',
     queuedJobs: 0,

@@ -2,7 +2,6 @@
 // HTTP layer hand in their own.
 
 import type { Answer } from '../domain/answer.ts';
-import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Question } from '../domain/question.ts';
 import type { JobTimings } from '../domain/usage.ts';
@@ -69,6 +68,9 @@ export interface EmbedResult {
 /** What there was too much of; `wait`: time until it could begin; `late`: its answer would come after the caller's own deadline. */
 export type RefusalReason = 'jobs' | 'cost' | 'wait' | 'late';
 
+export type Job = DecideJob | EmbedJob;
+export type JobResult = DecideResult | EmbedResult;
+
 export type EngineState = 'loading' | 'ready' | 'draining' | 'unresponsive';
 
 /** Numbers for `/metrics` and `/readyz`, read at scrape time. */
@@ -97,21 +99,29 @@ export interface StateCacheCounts {
 }
 
 /**
- * Errors of both jobs: `context_length_exceeded`, `overloaded` (with `retryAfterMs`), `internal_error`. A job whose
- * caller left before dispatch rejects with the signal's reason.
+ * One job in the engine: counted, let in or refused, shared, run or dropped, all on this one object. Nothing is done for
+ * it before it is counted or enters.
  */
-export interface Engine {
-  decide(job: DecideJob, caller: Caller): Promise<DecideResult>;
-  embed(job: EmbedJob, caller: Caller): Promise<EmbedResult>;
-  /** Exactly the `inputTokens` that `decide` would give, without running a model. The same errors. */
-  countDecisionTokens(job: DecideJob, caller: Caller): Promise<number>;
-  /** Exactly the `inputTokens` that `embed` would give, without running a model. The same errors. */
-  countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number>;
+export interface Ticket<Result> {
+  /** Exactly the `inputTokens` that the result will have, without running a model. Rejects as `run` does. */
+  countTokens(): Promise<number>;
   /**
-   * Whether `decide` or `embed` would refuse this job as `overloaded` at this moment. Cheap: nothing is tokenised.
-   * @returns what it would throw
+   * Takes its place: at a worker, in the queue, beside an identical job. Done already, it does nothing.
+   * @throws AppError `overloaded` (with `retryAfterMs`) when it could not begin, or end, in time; what is wrong with the
+   *   job; the signal's reason when the caller has left
    */
-  findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined;
+  enter(): void;
+  /**
+   * Enters and waits for the end. Rejects with what `enter` throws, `context_length_exceeded`, `internal_error`, or the
+   * signal's reason when the caller left before work on it began.
+   */
+  run(): Promise<Result>;
+}
+
+export interface Engine {
+  ticketFor(job: DecideJob, caller: Caller): Ticket<DecideResult>;
+  ticketFor(job: EmbedJob, caller: Caller): Ticket<EmbedResult>;
+  ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
   /** Cards of the local models, known before they are loaded. */
   readonly models: readonly ModelCard[];
   status(): EngineStatus;

@@ -28,7 +28,10 @@ import type {
   Engine,
   EngineState,
   EngineStatus,
+  Job,
+  JobResult,
   StateCacheCounts,
+  Ticket,
 } from './engine.ts';
 import { type Candidate, Dispatcher } from './scheduling/dispatcher.ts';
 import { Watchdog } from './scheduling/watchdog.ts';
@@ -118,11 +121,36 @@ export class PooledEngine implements Engine {
     this.ready.catch(() => undefined);
   }
 
-  async decide(job: DecideJob, caller: Caller): Promise<DecideResult> {
+  ticketFor(job: DecideJob, caller: Caller): Ticket<DecideResult>;
+  ticketFor(job: EmbedJob, caller: Caller): Ticket<EmbedResult>;
+  ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
+  ticketFor(job: Job, caller: Caller): Ticket<JobResult> {
+    let running: Promise<JobResult> | undefined;
+    const enter = (): void => {
+      if (running !== undefined) return;
+      caller.signal.throwIfAborted();
+      const refusal = this.findRefusal(job, caller);
+      if (refusal !== undefined) throw refusal;
+      running = 'state' in job ? this.decide(job, caller) : this.embed(job, caller);
+      // It may fail before anybody waits for it.
+      running.catch(() => undefined);
+    };
+    return {
+      countTokens: () =>
+        'state' in job ? this.countDecisionTokens(job, caller) : this.countEmbeddingTokens(job, caller),
+      enter,
+      run: async () => {
+        enter();
+        return await (running as Promise<JobResult>);
+      },
+    };
+  }
+
+  private async decide(job: DecideJob, caller: Caller): Promise<DecideResult> {
     return this.track(this.requireDecider(job).decide(job, caller));
   }
 
-  async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
+  private async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
     const { manifest } = this.requireModel(job.modelId);
     requireDimensions(job, manifest);
     const embedder = this.requireEmbedder(job);
@@ -131,12 +159,12 @@ export class PooledEngine implements Engine {
     return this.track(embedder.embed(job, caller));
   }
 
-  async countDecisionTokens(job: DecideJob, caller: Caller): Promise<number> {
+  private async countDecisionTokens(job: DecideJob, caller: Caller): Promise<number> {
     this.requireModel(job.modelId);
     return this.track(this.counting.countDecision(job, caller));
   }
 
-  async countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number> {
+  private async countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number> {
     const { manifest } = this.requireModel(job.modelId);
     requireDimensions(job, manifest);
     const tokens = await this.track(this.counting.countEmbedding(job, caller));
@@ -149,7 +177,7 @@ export class PooledEngine implements Engine {
     return isInWindows && mayBeTooLarge(job, manifest);
   }
 
-  findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined {
+  private findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined {
     try {
       return this.dispatcher.findRefusal(this.candidate(job, caller));
     } catch (error) {

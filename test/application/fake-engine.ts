@@ -1,9 +1,20 @@
 // An engine without models: probabilities by a fixed rule, tokens by counting words. Tests replace either job.
 
 import { type Answer, argmax, choiceConfidence, expectedScore, scoreConfidence } from '../../src/domain/answer.ts';
+import type { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { Question } from '../../src/domain/question.ts';
-import type { DecideJob, EmbedInput, EmbedJob, Engine, EngineState } from '../../src/engine/engine.ts';
+import type {
+  Caller,
+  DecideJob,
+  DecideResult,
+  EmbedInput,
+  EmbedJob,
+  EmbedResult,
+  Engine,
+  EngineState,
+  Ticket,
+} from '../../src/engine/engine.ts';
 
 const RUN = { answer: 'run', keptTokens: 0 } as const;
 const TIMINGS = { queueMs: 0.25, tokenizeMs: 0.5, inferMs: 2 };
@@ -31,12 +42,16 @@ export const MINI: ModelCard = {
   limits: { input_tokens: 254 },
 };
 
+type Fake<Job, Value> = (job: Job, caller: Caller) => Value;
+
+/** The functions are what its tickets do, for tests to replace. */
 export interface FakeEngine extends Engine {
   state: EngineState;
-  decide: Engine['decide'];
-  embed: Engine['embed'];
-  countDecisionTokens: Engine['countDecisionTokens'];
-  countEmbeddingTokens: Engine['countEmbeddingTokens'];
+  decide: Fake<DecideJob, Promise<DecideResult>>;
+  embed: Fake<EmbedJob, Promise<EmbedResult>>;
+  countDecisionTokens: Fake<DecideJob, Promise<number>>;
+  countEmbeddingTokens: Fake<EmbedJob, Promise<number>>;
+  findRefusal: Fake<DecideJob | EmbedJob, AppError | undefined>;
 }
 
 export function createFakeEngine(): FakeEngine {
@@ -59,6 +74,10 @@ export function createFakeEngine(): FakeEngine {
     countDecisionTokens: async (job) => tokensOf(job),
     countEmbeddingTokens: async (job) => tokensOfInputs(job),
     findRefusal: () => undefined,
+    // `this`: a test may have put the functions of another one in.
+    ticketFor(job: DecideJob | EmbedJob, caller: Caller) {
+      return ticketOf(this, job, caller);
+    },
     status: () => ({
       state: engine.state,
       queuedJobs: 3,
@@ -76,6 +95,27 @@ export function createFakeEngine(): FakeEngine {
     },
   };
   return engine;
+}
+
+function ticketOf(engine: FakeEngine, job: DecideJob | EmbedJob, caller: Caller): Ticket<never> {
+  let running: Promise<DecideResult | EmbedResult> | undefined;
+  const enter = (): void => {
+    if (running !== undefined) return;
+    const refusal = engine.findRefusal(job, caller);
+    if (refusal !== undefined) throw refusal;
+    running = 'state' in job ? engine.decide(job, caller) : engine.embed(job, caller);
+    // It may fail before anybody waits for it.
+    running.catch(() => undefined);
+  };
+  return {
+    countTokens: async () =>
+      await ('state' in job ? engine.countDecisionTokens(job, caller) : engine.countEmbeddingTokens(job, caller)),
+    enter,
+    run: async () => {
+      enter();
+      return (await running) as never;
+    },
+  };
 }
 
 function answerOf(question: Question): Answer {

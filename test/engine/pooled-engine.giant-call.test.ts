@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { AppError } from '../../src/domain/errors.ts';
 import type { Caller } from '../../src/engine/engine.ts';
 import { RandomSource } from '../models/random-source.ts';
-import { decisionMs, type Simulation, simulate, simulatedChoice, simulatedJob } from './simulated-engine.ts';
+import { decisionMs, refusalOf, type Simulation, simulate, simulatedChoice, simulatedJob } from './simulated-engine.ts';
 
 /** 8,000 tokens of document and 31,000 of questions: more than a minute on one worker. */
 const GIANT = simulatedJob(8000, 1030);
@@ -30,14 +30,17 @@ const WIDE_JOINING = { ...JOINING, sliceMs: RUN_MS, giant: WIDE };
 async function ask({ engine, clock, runUntil }: Simulation, keyId: string) {
   const startedMs = clock.nowMs();
   let told: { tookMs: number } | { retryAfterMs: number | undefined } | undefined;
-  engine.decide(SHORT, callerOf(keyId)).then(
-    () => {
-      told = { tookMs: clock.nowMs() - startedMs };
-    },
-    (error: AppError) => {
-      told = { retryAfterMs: error.retryAfterMs };
-    },
-  );
+  engine
+    .ticketFor(SHORT, callerOf(keyId))
+    .run()
+    .then(
+      () => {
+        told = { tookMs: clock.nowMs() - startedMs };
+      },
+      (error: AppError) => {
+        told = { retryAfterMs: error.retryAfterMs };
+      },
+    );
   while (told === undefined) await runUntil(clock.nowMs() + 1);
   return told;
 }
@@ -47,7 +50,7 @@ async function beginGiants(simulation: Simulation, keyIds: readonly string[], gi
   const refused: unknown[] = [];
   const done = [];
   for (const keyId of keyIds) {
-    const call = engine.decide(giant, callerOf(keyId));
+    const call = engine.ticketFor(giant, callerOf(keyId)).run();
     call.catch((error: unknown) => refused.push(error));
     done.push(call);
     await runUntil(clock.nowMs() + 300);
@@ -81,7 +84,6 @@ describe('a call of more work than the queue holds', () => {
     for (let call = 0; call < 100; call++) {
       // From far less than a slice to several, so that every moment of one is met.
       await runUntil(clock.nowMs() + 400 * random.next());
-      expect(engine.findRefusal(SHORT, callerOf('short'))).toBeUndefined();
       const told = await ask(simulation, 'short');
       expect(told).toEqual({ tookMs: expect.any(Number) });
       if ('tookMs' in told) expect(told.tookMs).toBeLessThan(sliceMs + 2 * decisionMs(SHORT));
@@ -103,14 +105,14 @@ describe('a call of more work than the queue holds', () => {
     const simulation = await simulate(new RandomSource(19), { workers: 2 });
     const { engine, clock, runUntil } = simulation;
     const giants = await beginGiants(simulation, ['a', 'a']);
-    const refusal = engine.findRefusal(GIANT, callerOf('a'));
+    const refusal = refusalOf(engine, GIANT, 'a');
     expect(refusal).toMatchObject({ code: 'overloaded' });
     const { retryAfterMs = 0 } = refusal ?? {};
     await runUntil(clock.nowMs() + retryAfterMs / 2);
-    expect(engine.findRefusal(GIANT, callerOf('a'))).toBeDefined();
+    expect(refusalOf(engine, GIANT, 'a')).toBeDefined();
     await runUntil(clock.nowMs() + 0.7 * retryAfterMs);
-    expect(engine.findRefusal(GIANT, callerOf('a'))).toBeUndefined();
-    expect(engine.findRefusal(GIANT, callerOf('b'))).toBeUndefined();
+    expect(refusalOf(engine, GIANT, 'a')).toBeUndefined();
+    expect(refusalOf(engine, GIANT, 'b')).toBeUndefined();
     await runUntil(600_000);
     await Promise.all(giants);
   });
@@ -122,7 +124,10 @@ describe('a queue that is full of one key', () => {
     const { engine, clock, runUntil } = simulation;
     const refused: AppError[] = [];
     for (let call = 0; call < 5000 && refused.length === 0; call++) {
-      engine.decide(simulatedJob(500), callerOf('a')).catch((error: AppError) => refused.push(error));
+      engine
+        .ticketFor(simulatedJob(500), callerOf('a'))
+        .run()
+        .catch((error: AppError) => refused.push(error));
       await runUntil(clock.nowMs());
     }
     const [refusal] = refused;
@@ -133,7 +138,7 @@ describe('a queue that is full of one key', () => {
     expect(await ask(simulation, 'b')).toEqual({ tookMs: expect.any(Number) });
     const fullMs = clock.nowMs();
     await runUntil(fullMs + (refusal?.retryAfterMs ?? 0));
-    expect(engine.findRefusal(simulatedJob(500), callerOf('a'))).toBeUndefined();
+    expect(refusalOf(engine, simulatedJob(500), 'a')).toBeUndefined();
     await runUntil(fullMs + 60_000);
   });
 });

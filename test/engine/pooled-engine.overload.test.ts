@@ -36,10 +36,13 @@ async function offer(
     const settle = (isAnswered: boolean, retryAfterMs?: number) => {
       outcomes.push({ costMs: decisionMs(job), tookMs: clock.nowMs() - submittedMs, isAnswered, retryAfterMs });
     };
-    engine.decide(job, callerOf({ deadlineMs })).then(
-      () => settle(true),
-      (error: AppError) => settle(false, error.retryAfterMs),
-    );
+    engine
+      .ticketFor(job, callerOf({ deadlineMs }))
+      .run()
+      .then(
+        () => settle(true),
+        (error: AppError) => settle(false, error.retryAfterMs),
+      );
     // A refusal is told before any time has passed.
     await runUntil(submittedMs);
   }
@@ -87,18 +90,26 @@ describe('twice the load the workers can do', () => {
     let told = 0;
     for (let round = 0; round < 20; round++) {
       const calls: Promise<unknown>[] = [];
-      let retryAfterMs: number | undefined;
-      while (retryAfterMs === undefined) {
-        const call = engine.decide(job, callerOf({ deadlineMs: DEADLINE_MS }));
-        call.catch(() => undefined);
-        calls.push(call);
+      const enter = (): AppError | undefined => {
+        const ticket = engine.ticketFor(job, callerOf({ deadlineMs: DEADLINE_MS }));
+        try {
+          ticket.enter();
+        } catch (error) {
+          return error as AppError;
+        }
+        calls.push(ticket.run());
+        return undefined;
+      };
+      let refusal = enter();
+      while (refusal === undefined) {
         await runUntil(clock.nowMs() + 3);
-        retryAfterMs = engine.findRefusal(job, callerOf({ deadlineMs: DEADLINE_MS }))?.retryAfterMs;
+        refusal = enter();
       }
+      const { retryAfterMs = Infinity } = refusal;
       // The load ends here: nothing but what was let in is left to do.
       expect(retryAfterMs).toBeLessThan(1.5 * DEADLINE_MS);
       await runUntil(clock.nowMs() + retryAfterMs);
-      if (engine.findRefusal(job, callerOf({ deadlineMs: DEADLINE_MS })) === undefined) told += 1;
+      if (enter() === undefined) told += 1;
       await runUntil(clock.nowMs() + 1000);
       await Promise.all(calls);
     }
@@ -114,9 +125,12 @@ describe('one large decision alone', () => {
     for (let round = 0; round < 5; round++) {
       const [startedMs, busyMs] = [clock.nowMs(), pool.busyMs];
       let endedMs = 0;
-      const done = engine.decide(job, callerOf()).then(() => {
-        endedMs = clock.nowMs();
-      });
+      const done = engine
+        .ticketFor(job, callerOf())
+        .run()
+        .then(() => {
+          endedMs = clock.nowMs();
+        });
       await runUntil(startedMs + 2000);
       await done;
       const share = (pool.busyMs - busyMs) / 2 / (endedMs - startedMs);

@@ -18,7 +18,7 @@ async function setUp({ workers = 2, stateCacheBytes = 0, sharedMemoryBytes = 1e9
   pool.finishLoading({ device: 'cpu', models: [], warnings: [] });
   await engine.ready;
   const decide = (job: DecideJob, changes: Partial<Caller> = {}) => {
-    const result = engine.decide(job, { keyId: 'key', signal: new AbortController().signal, ...changes });
+    const result = engine.ticketFor(job, { keyId: 'key', signal: new AbortController().signal, ...changes }).run();
     result.catch(() => undefined);
     return result;
   };
@@ -255,7 +255,7 @@ describe('embeddings', () => {
     const { engine, decide, running, finish } = await setUp();
     const inputs = Array.from({ length: 40 }, (_, i) => 'word '.repeat(20 + 3 * i));
     const job = { modelId: 'embedder', inputs, dimensions: undefined, encoding: 'base64' } as const;
-    void engine.embed(job, { keyId: 'key', signal: new AbortController().signal });
+    void engine.ticketFor(job, { keyId: 'key', signal: new AbortController().signal }).run();
     expect(running()).toBe('0 embed, 1 embed');
     void decide(short);
     await finish(1);

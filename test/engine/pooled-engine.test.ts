@@ -78,7 +78,10 @@ describe('engine', () => {
       ['embedder', 'embedding', { input_tokens: 254 }],
     ]);
     expect(engine.status()).toMatchObject({ state: 'loading', workers: 1, threadsPerWorker: 1 });
-    await expect(engine.decide(decideJob, caller)).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
+    await expect(engine.ticketFor(decideJob, caller).run()).rejects.toMatchObject({
+      code: 'overloaded',
+      retryAfterMs: 1000,
+    });
   });
 
   it('tells what the workers had to say', async () => {
@@ -96,7 +99,7 @@ describe('engine', () => {
 
   it('turns probabilities into answers', async () => {
     const { engine, pool } = await ready();
-    const result = engine.decide(decideJob, caller);
+    const result = engine.ticketFor(decideJob, caller).run();
     await pool.finish({ ...counted, probabilities: [[0.25, 0.75]], inputTokens: 7, tokenizeMs: 1, inferMs: 2 });
     expect(await result).toEqual({
       answers: [{ type: 'noul', noul: 0.75 }],
@@ -109,7 +112,7 @@ describe('engine', () => {
   it('cuts a large decision into parts, hands them to every worker and puts the answers back in order', async () => {
     const { engine, pool } = await ready({ workers: 2 });
     const questions = ['first', 'the second one', 'third'].map(ask);
-    const result = engine.decide({ modelId: 'decider', state: 'word '.repeat(1500), questions }, caller);
+    const result = engine.ticketFor({ modelId: 'decider', state: 'word '.repeat(1500), questions }, caller).run();
     const drained = engine.drain();
     const share = (number: number) => ({
       windows: [{ tokens: 256, key: `${number}` }],
@@ -145,7 +148,9 @@ describe('engine', () => {
   it('splits a large embedding call and puts its vectors back in order', async () => {
     const { engine, pool } = await ready({ workers: 2 });
     const inputs = Array.from({ length: 50 }, (_, i) => `${i} `.repeat(300 + (i % 7) * 100));
-    const result = engine.embed({ modelId: 'embedder', inputs, dimensions: undefined, encoding: 'base64' }, caller);
+    const result = engine
+      .ticketFor({ modelId: 'embedder', inputs, dimensions: undefined, encoding: 'base64' }, caller)
+      .run();
     let parts = 0;
     while (pool.started.length > 0) {
       parts += 1;
@@ -163,8 +168,8 @@ describe('engine', () => {
     const { engine, pool } = await ready({ longInputs: 'windows' });
     const inputs = ['short', 'word '.repeat(3000)];
     const job = { modelId: 'embedder', inputs, dimensions: undefined, encoding: 'float' } as const;
-    const result = engine.embed(job, caller);
-    const decision = engine.decide(decideJob, { ...caller, keyId: 'other' });
+    const result = engine.ticketFor(job, caller).run();
+    const decision = engine.ticketFor(decideJob, { ...caller, keyId: 'other' }).run();
     const kinds: string[] = [];
     let shares = 0;
     while (pool.started.length > 0) {
@@ -205,15 +210,18 @@ describe('engine', () => {
   it('refuses more dimensions than the model has', async () => {
     const { engine } = await ready();
     const job = { modelId: 'embedder', inputs: ['x'], dimensions: 5, encoding: 'float' } as const;
-    await expect(engine.embed(job, caller)).rejects.toMatchObject({ code: 'invalid_request', param: 'dimensions' });
+    await expect(engine.ticketFor(job, caller).run()).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'dimensions',
+    });
   });
 
   it('finishes what it accepted before it ends its workers', async () => {
     const { engine, pool } = await ready();
-    const calls = [engine.decide(decideJob, caller), engine.decide(decideJob, caller)];
+    const calls = [engine.ticketFor(decideJob, caller).run(), engine.ticketFor(decideJob, caller).run()];
     const drained = engine.drain();
     expect(engine.status().state).toBe('draining');
-    await expect(engine.decide(decideJob, caller)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(engine.ticketFor(decideJob, caller).run()).rejects.toMatchObject({ code: 'overloaded' });
     const reply = { ...counted, probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 };
     await pool.finish(reply);
     expect(pool.closed).toBe(false);
@@ -246,7 +254,7 @@ describe('engine', () => {
 
   it('is unresponsive while every worker hangs in a task', async () => {
     const { engine, pool, clock } = await ready();
-    const call = engine.decide(decideJob, caller);
+    const call = engine.ticketFor(decideJob, caller).run();
     clock.advance(60_000);
     expect(engine.status().state).toBe('unresponsive');
     await pool.finish({ ...counted, probabilities: [[0.5, 0.5]], inputTokens: 1, tokenizeMs: 0, inferMs: 0 });

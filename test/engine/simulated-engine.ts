@@ -1,6 +1,7 @@
 // The real engine over workers that only take time: a clock moved by hand, replies made up, durations by a formula of
 // their own with noise, so that load can be offered for a minute within a second.
 
+import type { AppError } from '../../src/domain/errors.ts';
 import type { Question } from '../../src/domain/question.ts';
 import type { DecideJob, Engine } from '../../src/engine/engine.ts';
 import { PooledEngine, type PooledEngineOptions } from '../../src/engine/pooled-engine.ts';
@@ -188,6 +189,20 @@ export function engineOver({
     probe: { intervalMs: 0, timeoutMs: 30_000 },
     onEvent: () => undefined,
   });
+}
+
+/** What a job that comes now is told; undefined: it is let in. It leaves again at once. */
+export function refusalOf(engine: Engine, job: DecideJob, keyId: string): AppError | undefined {
+  const leaver = new AbortController();
+  const ticket = engine.ticketFor(job, { keyId, signal: leaver.signal });
+  try {
+    ticket.enter();
+    return undefined;
+  } catch (error) {
+    return error as AppError;
+  } finally {
+    leaver.abort();
+  }
 }
 
 export async function simulate(

@@ -50,7 +50,7 @@ const jobOf = (inputs: readonly EmbedInput[], more: Partial<EmbedJob> = {}): Emb
   ...more,
 });
 const embed = (engine: string, inputs: readonly EmbedInput[], more?: Partial<EmbedJob>): Promise<EmbedResult> =>
-  engineOf(engine).embed(jobOf(inputs, more), caller);
+  engineOf(engine).ticketFor(jobOf(inputs, more), caller).run();
 const vectorOf = ({ embeddings }: EmbedResult, place = 0): Float32Array => {
   const vector = embeddings[place];
   if (!(vector instanceof Float32Array)) throw new Error('no vector');
@@ -184,7 +184,7 @@ describe('a text of more tokens than the model reads at once', () => {
   ])('is counted as it is billed (%s, truncate %s)', async (name, truncate) => {
     for (const inputs of [[long], ['short', long, idsOf(long)], [long.repeat(2), 'a'], ['!?'.repeat(1000)]]) {
       const billed = (await embed(name, inputs, { truncate })).inputTokens;
-      expect(await engineOf(name).countEmbeddingTokens(jobOf(inputs, { truncate }), caller)).toBe(billed);
+      expect(await engineOf(name).ticketFor(jobOf(inputs, { truncate }), caller).countTokens()).toBe(billed);
     }
   });
 });
@@ -210,7 +210,7 @@ describe('a request of many long texts', () => {
     jobOf(inputsOf(tokens), { modelId: 'tiny-embedding', ...more });
 
   it('is read up to as many windows as there may be inputs', async () => {
-    expect((await engine.embed(job(most), caller)).inputTokens).toBe(most);
+    expect((await engine.ticketFor(job(most), caller).run()).inputTokens).toBe(most);
     expect(engine.models.find(({ id }) => id === 'tiny-embedding')?.limits).toMatchObject({ request_tokens: most });
   });
 
@@ -220,8 +220,8 @@ describe('a request of many long texts', () => {
       message: `The inputs have ${most + 1} tokens in all; tiny-embedding takes at most ${most} in a request.`,
       param: 'input',
     };
-    await expect(engine.embed(job(most + 1), caller)).rejects.toMatchObject(refusal);
-    await expect(engine.countEmbeddingTokens(job(most + 1), caller)).rejects.toMatchObject(refusal);
+    await expect(engine.ticketFor(job(most + 1), caller).run()).rejects.toMatchObject(refusal);
+    await expect(engine.ticketFor(job(most + 1), caller).countTokens()).rejects.toMatchObject(refusal);
   });
 
   it('is refused also where it has more tokens than characters', async () => {
@@ -236,7 +236,7 @@ describe('a request of many long texts', () => {
   });
 
   it('is cut, however large, where the caller asks for it', async () => {
-    const { inputTokens, truncated } = await engine.embed(job(2 * most, { truncate: true }), caller);
+    const { inputTokens, truncated } = await engine.ticketFor(job(2 * most, { truncate: true }), caller).run();
     expect(inputTokens).toBe(62 * truncated.length);
   });
 });

@@ -30,7 +30,7 @@ async function answerAll(modelFolder: string, lines: readonly Line[]): Promise<s
   const replies: string[] = [];
   for (const { state, questions } of lines) {
     const job = { modelId: 'kev', state, questions: questions.map(toQuestion) };
-    const { answers, inputTokens } = await engine.decide(job, caller);
+    const { answers, inputTokens } = await engine.ticketFor(job, caller).run();
     replies.push(JSON.stringify({ input_tokens: inputTokens, probabilities: answers.map(probabilitiesInOrder) }));
   }
   await engine.drain();

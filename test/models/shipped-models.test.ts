@@ -68,7 +68,7 @@ afterAll(async () => {
 });
 
 const decide = (questions: readonly Question[], state = document) =>
-  engine.decide({ modelId: 'kev', state, questions }, caller);
+  engine.ticketFor({ modelId: 'kev', state, questions }, caller).run();
 const answerOf = async (question: Question, state = document) => (await decide([question], state)).answers[0];
 
 describe('kev', () => {
@@ -162,7 +162,7 @@ describe('kev', () => {
 
 describe('text-embed-mini', () => {
   const embed = (inputs: readonly (string | readonly number[])[], dimensions?: number) =>
-    engine.embed({ modelId: 'text-embed-mini', inputs, dimensions, encoding: 'float' }, caller);
+    engine.ticketFor({ modelId: 'text-embed-mini', inputs, dimensions, encoding: 'float' }, caller).run();
 
   it('gives the same bits alone and in a large call', async () => {
     const texts = Array.from({ length: 300 }, (_, i) => `text number ${i} `.repeat((i % 9) + 1));
@@ -189,7 +189,7 @@ describe('text-embed-mini', () => {
 
   it('writes little-endian float32 as base64', async () => {
     const job = { modelId: 'text-embed-mini', inputs: ['hello'], dimensions: undefined, encoding: 'base64' } as const;
-    const [text] = (await engine.embed(job, caller)).embeddings;
+    const [text] = (await engine.ticketFor(job, caller).run()).embeddings;
     const bytes = Buffer.from(String(text), 'base64');
     const [vector] = (await embed(['hello'])).embeddings;
     expect(Array.from({ length: 384 }, (_, i) => bytes.readFloatLE(4 * i))).toEqual([...(vector ?? [])]);

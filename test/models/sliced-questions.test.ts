@@ -140,7 +140,7 @@ describe('the engine', () => {
     const short: Question = { type: 'noul', instructions: 'Is it late?', whenFalse: null, whenTrue: null };
     const questions = [short, ...QUESTIONS.map(([, question]) => question), short];
     const caller = { keyId: 'key', signal: new AbortController().signal };
-    const { answers, inputTokens } = await engine.decide({ modelId, state: STATE, questions }, caller);
+    const { answers, inputTokens } = await engine.ticketFor({ modelId, state: STATE, questions }, caller).run();
     expect(begun).toContain('answer-slice');
     const whole = await pool.run({ kind: 'decide', modelId, state: STATE, questions }, 0);
     expect(answers).toEqual(questions.map((question, place) => toAnswer(question, whole.probabilities[place] ?? [])));

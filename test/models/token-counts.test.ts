@@ -49,8 +49,13 @@ describe.each([
 
   it('decisions', async () => {
     for (const job of jobs) {
-      const billed = await told(engine.decide(job, caller).then(({ inputTokens }) => inputTokens));
-      expect(await told(engine.countDecisionTokens(job, caller))).toBe(billed);
+      const billed = await told(
+        engine
+          .ticketFor(job, caller)
+          .run()
+          .then(({ inputTokens }) => inputTokens),
+      );
+      expect(await told(engine.ticketFor(job, caller).countTokens())).toBe(billed);
     }
     // Some by a worker, some by the main thread.
     const lengths = jobs.map(({ state }) => state.length);
@@ -63,8 +68,13 @@ describe.each([
       const texts = state.match(/[\s\S]{1,300}/g) ?? ['x'];
       const inputs = texts.map((text): EmbedInput => (random.chance(0.2) ? [random.whole(0, 40), 5, 6] : text));
       const job: EmbedJob = { modelId: embedder, inputs, dimensions: undefined, encoding: 'base64' };
-      const billed = await told(engine.embed(job, caller).then(({ inputTokens }) => inputTokens));
-      const counted = await told(engine.countEmbeddingTokens(job, caller));
+      const billed = await told(
+        engine
+          .ticketFor(job, caller)
+          .run()
+          .then(({ inputTokens }) => inputTokens),
+      );
+      const counted = await told(engine.ticketFor(job, caller).countTokens());
       // Of several inputs that are too long, the first that is met is named.
       const isRefused = typeof billed === 'string';
       expect(isRefused ? String(counted).split(' ')[0] : counted).toBe(isRefused ? billed.split(' ')[0] : billed);
@@ -78,15 +88,25 @@ describe.each([
         state: 'x '.repeat(words),
         questions: [toQuestion({ type: 'noul', instructions: '?', false: null, true: null })],
       };
-      const refusal = await told(engine.decide(job, caller).then(({ inputTokens }) => inputTokens));
+      const refusal = await told(
+        engine
+          .ticketFor(job, caller)
+          .run()
+          .then(({ inputTokens }) => inputTokens),
+      );
       expect(refusal).toMatch(/^context_length_exceeded state: The state has \d+ tokens/);
-      expect(await told(engine.countDecisionTokens(job, caller))).toBe(refusal);
+      expect(await told(engine.ticketFor(job, caller).countTokens())).toBe(refusal);
     }
     for (const input of ['x '.repeat(600), 'x '.repeat(6000), [1_000_000]]) {
       const job: EmbedJob = { modelId: embedder, inputs: ['a', input], dimensions: undefined, encoding: 'float' };
-      const refusal = await told(engine.embed(job, caller).then(({ inputTokens }) => inputTokens));
+      const refusal = await told(
+        engine
+          .ticketFor(job, caller)
+          .run()
+          .then(({ inputTokens }) => inputTokens),
+      );
       expect(refusal).toMatch(/^(context_length_exceeded|invalid_request) input\[1\]: input\[1\] has/);
-      expect(await told(engine.countEmbeddingTokens(job, caller))).toBe(refusal);
+      expect(await told(engine.ticketFor(job, caller).countTokens())).toBe(refusal);
     }
   });
 });

@@ -122,7 +122,7 @@ describe('optimised graphs', () => {
       },
     });
     await engine.ready;
-    const { answers } = await engine.decide(longJob(), caller);
+    const { answers } = await engine.ticketFor(longJob(), caller).run();
     await engine.drain();
     return { states, warnings, answers };
   }

@@ -3,7 +3,7 @@
 
 import { probabilitiesInOrder, toAnswer } from '../../domain/answer.ts';
 import type { JobTimings } from '../../domain/usage.ts';
-import type { DecideJob, DecideResult, EmbedResult, ResultSource } from '../engine.ts';
+import type { EmbedResult, Job, JobResult, ResultSource } from '../engine.ts';
 
 const NUMBER_BYTES = 8;
 const CHARACTER_BYTES = 2;
@@ -13,38 +13,41 @@ const KEPT: ResultSource = { answer: 'kept', keptTokens: 0 };
 /** Nothing was done for it. */
 const NO_TIME: JobTimings = { queueMs: 0, tokenizeMs: 0, inferMs: 0 };
 
-export interface KeptDecision {
+interface KeptDecision {
   /** `[questions][options]` */
   readonly probabilities: readonly Float64Array[];
   readonly inputTokens: number;
 }
 
-export type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated'>;
+type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated'>;
 
-export function toKeptDecision({ answers, inputTokens }: DecideResult): KeptDecision {
-  return { probabilities: answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer))), inputTokens };
+export type KeptAnswer = KeptDecision | KeptEmbeddings;
+
+export function toKept(result: JobResult): KeptAnswer {
+  const { inputTokens } = result;
+  if ('embeddings' in result) return { embeddings: result.embeddings, inputTokens, truncated: result.truncated };
+  const probabilities = result.answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer)));
+  return { probabilities, inputTokens };
 }
 
 /** @param job the same as the one that was answered */
-export function fromKeptDecision({ probabilities, inputTokens }: KeptDecision, { questions }: DecideJob): DecideResult {
-  const answers = questions.map((question, place) => toAnswer(question, [...(probabilities[place] ?? [])]));
+export function fromKept(kept: KeptAnswer, job: Job): JobResult | undefined {
+  if ('embeddings' in kept) return { ...kept, timings: NO_TIME, source: KEPT };
+  if ('inputs' in job) return undefined;
+  const { probabilities, inputTokens } = kept;
+  const answers = job.questions.map((question, place) => toAnswer(question, [...(probabilities[place] ?? [])]));
   return { answers, inputTokens, timings: NO_TIME, source: KEPT };
 }
 
-export function bytesOfDecision({ probabilities }: KeptDecision): number {
-  return probabilities.reduce((sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length, LIST_BYTES);
-}
-
-export function fromKeptEmbeddings(kept: KeptEmbeddings): EmbedResult {
-  return { ...kept, timings: NO_TIME, source: KEPT };
-}
-
-export function bytesOfEmbeddings({ embeddings, truncated }: KeptEmbeddings): number {
-  return embeddings.reduce(
+export function bytesOfKept(kept: KeptAnswer): number {
+  if ('probabilities' in kept) {
+    return kept.probabilities.reduce((sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length, LIST_BYTES);
+  }
+  return kept.embeddings.reduce(
     (sum, embedding) => {
       const content = typeof embedding === 'string' ? CHARACTER_BYTES * embedding.length : embedding.byteLength;
       return sum + LIST_BYTES + content;
     },
-    LIST_BYTES + NUMBER_BYTES * truncated.length,
+    LIST_BYTES + NUMBER_BYTES * kept.truncated.length,
   );
 }

@@ -1,23 +1,31 @@
 // One run that several callers wait for. Each may leave by itself; the run is given up when the last one leaves. What
 // runs, and what becomes of the result, its owner knows.
 
+interface Waiter<Result> {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly leave: () => void;
+}
+
 /** Callers of one run, from the first to the last. */
 export class SharedRun<Result> {
+  /** Within which the caller that began it wants the answer. */
+  readonly deadlineMs: number | undefined;
   /** Of all callers together. */
-  readonly #everybody = new AbortController();
-  readonly outcome: Promise<Result>;
-  #waiting = 0;
+  readonly #everybody: AbortController;
+  readonly #waiters = new Set<Waiter<Result>>();
+  #staying = 0;
 
-  /** @param run takes the signal that is aborted when nobody waits any more */
-  constructor(run: (signal: AbortSignal) => Promise<Result>) {
-    this.outcome = run(this.#everybody.signal);
-    // Its callers see the failure; one may come when there are none left.
-    this.outcome.catch(() => undefined);
+  /** @param everybody aborted when nobody waits any more */
+  constructor(everybody: AbortController, deadlineMs: number | undefined) {
+    this.#everybody = everybody;
+    this.deadlineMs = deadlineMs;
   }
 
   /** Whether it goes on: somebody waits for it. */
   get isWanted(): boolean {
-    return this.#waiting > 0;
+    return this.#staying > 0;
   }
 
   /**
@@ -26,21 +34,35 @@ export class SharedRun<Result> {
    */
   wait(signal: AbortSignal): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#waiting += 1;
-    const leave = (): void => {
-      this.#waiting -= 1;
-      if (this.#waiting > 0) reject(signal.reason);
-      else this.#everybody.abort(signal.reason);
-    };
-    const settled = <Value>(settle: (value: Value) => void) => {
-      return (value: Value): void => {
-        signal.removeEventListener('abort', leave);
-        settle(value);
-      };
-    };
-    this.outcome.then(settled(resolve), settled(reject));
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    const waiter: Waiter<Result> = { resolve, reject, signal, leave: () => this.#leave(waiter) };
+    this.#staying += 1;
+    this.#waiters.add(waiter);
+    if (signal.aborted) waiter.leave();
+    else signal.addEventListener('abort', waiter.leave, { once: true });
     return promise;
+  }
+
+  end(result: Result): void {
+    for (const { resolve, signal, leave } of this.#waiters) {
+      signal.removeEventListener('abort', leave);
+      resolve(result);
+    }
+  }
+
+  fail(error: unknown): void {
+    for (const { reject, signal, leave } of this.#waiters) {
+      signal.removeEventListener('abort', leave);
+      reject(error);
+    }
+  }
+
+  #leave(waiter: Waiter<Result>): void {
+    this.#staying -= 1;
+    if (this.#staying === 0) {
+      this.#everybody.abort(waiter.signal.reason);
+      return;
+    }
+    this.#waiters.delete(waiter);
+    waiter.reject(waiter.signal.reason);
   }
 }

@@ -3,7 +3,7 @@ import { AccountingBench, KEV, requesterWith } from '../../../test/ledger/accoun
 import { STANDING, storeIsDown } from '../../../test/ledger/scripted-ledger.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
-import type { EmbedResult, Engine } from '../../engine/engine.ts';
+import type { EmbedResult, Engine, Ticket } from '../../engine/engine.ts';
 import type { ReserveOutcome } from '../../storage/stores.ts';
 import { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
@@ -44,21 +44,32 @@ interface Wanted {
   readonly model?: ModelCard;
 }
 
-/** An embedding of some 60 tokens: decisions go the same way. */
-function ask({ requester = requesterWith(), model = EMBEDDER }: Wanted = {}) {
-  const engine: Pick<Engine, 'findRefusal' | 'countEmbeddingTokens' | 'embed'> = {
-    findRefusal: () => refusal,
-    countEmbeddingTokens: async () => {
+function ticketOfJob(): Ticket<EmbedResult> {
+  let running: Promise<EmbedResult> | undefined;
+  const enter = (): void => {
+    if (running !== undefined) return;
+    if (refusal !== undefined) throw refusal;
+    events.push('began');
+    running = new Promise((resolve, reject) => {
+      finishJob = (error) => (error === undefined ? resolve(RESULT) : reject(error));
+    });
+  };
+  return {
+    countTokens: async () => {
       events.push('counted');
       return 57;
     },
-    embed: () => {
-      events.push('began');
-      return new Promise<EmbedResult>((resolve, reject) => {
-        finishJob = (error) => (error === undefined ? resolve(RESULT) : reject(error));
-      });
+    enter,
+    run: async () => {
+      enter();
+      return (await running) ?? RESULT;
     },
   };
+}
+
+/** An embedding of some 60 tokens: decisions go the same way. */
+function ask({ requester = requesterWith(), model = EMBEDDER }: Wanted = {}) {
+  const engine: Pick<Engine, 'ticketFor'> = { ticketFor: () => ticketOfJob() as Ticket<never> };
   const service = new InferenceService(engine as Engine, new Catalog([{ models: [model] }]), bench.accounting);
   const request = { modelId: model.id, inputs: ['a'.repeat(180)], dimensions: undefined, truncate: false } as const;
   return service.embed({ ...request, encoding: 'float' }, requester, {

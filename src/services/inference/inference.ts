@@ -2,12 +2,11 @@
 // run it, write the reply, bill it. What a job is worth waiting for, the engine knows; what its reply looks like, its route.
 
 import type { Answer } from '../../domain/answer.ts';
-import type { AppError } from '../../domain/errors.ts';
 import type { StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { NamedQuestion } from '../../domain/question.ts';
 import type { JobTimings, Usage } from '../../domain/usage.ts';
-import type { Caller, DecideJob, EmbedInput, EmbedJob, Engine, ResultSource } from '../../engine/engine.ts';
+import type { Caller, DecideJob, EmbedInput, EmbedJob, Engine, ResultSource, Ticket } from '../../engine/engine.ts';
 import type { Accounting, MeteredRequest, OpenRequest, Receipt, Replay } from '../accounting/accounting.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
@@ -67,16 +66,13 @@ export type LocalReply<Result> =
   | Replay;
 
 /** One job, as far as both use cases are alike. */
-interface LocalWork<Result> {
+interface LocalWork<Found, Result> {
   readonly requester: Requester;
   readonly model: ModelCard;
   /** What the model will read, but for what its family adds: from it the tokens are guessed. */
   readonly inputs: readonly { readonly length: number }[];
-  /** Whether the run would be refused at this moment; cheap. @returns what it would throw */
-  readonly findRefusal: () => AppError | undefined;
-  /** Asked only where it matters: what the run will bill as input. */
-  readonly countTokens: () => Promise<number>;
-  readonly run: () => Promise<Result>;
+  readonly ticket: Ticket<Found>;
+  readonly toResult: (found: Found) => Result;
   readonly writer: ReplyWriter<Result>;
 }
 
@@ -106,15 +102,12 @@ export class InferenceService {
     const model = this.#catalog.getModelOfType(requester.key, modelId, 'decision');
     const questions = named.map(({ question }) => question);
     const job: DecideJob = { modelId: model.id, state, questions };
-    const caller = callerOf(requester);
     return await this.#answer({
       requester,
       model,
       inputs: [state, ...questions.map(({ instructions }) => instructions)],
-      findRefusal: () => this.#engine.findRefusal(job, caller),
-      countTokens: () => this.#engine.countDecisionTokens(job, caller),
-      run: async () => {
-        const { answers, inputTokens, timings, source } = await this.#engine.decide(job, caller);
+      ticket: this.#engine.ticketFor(job, callerOf(requester)),
+      toResult: ({ answers, inputTokens, timings, source }) => {
         return { model, answers: nameAnswers(named, answers), usage: usageOf(inputTokens), timings, source };
       },
       writer,
@@ -128,61 +121,54 @@ export class InferenceService {
   ): Promise<LocalReply<Embeddings>> {
     const model = this.#catalog.getModelOfType(requester.key, modelId, 'embedding');
     const job: EmbedJob = { modelId: model.id, ...asked };
-    const caller = callerOf(requester);
     return await this.#answer({
       requester,
       model,
       inputs: job.inputs,
-      findRefusal: () => this.#engine.findRefusal(job, caller),
-      countTokens: () => this.#engine.countEmbeddingTokens(job, caller),
-      run: async () => {
-        const { embeddings, inputTokens, truncated, timings, source } = await this.#engine.embed(job, caller);
+      ticket: this.#engine.ticketFor(job, callerOf(requester)),
+      toResult: ({ embeddings, inputTokens, truncated, timings, source }) => {
         return { model, embeddings, truncated, usage: usageOf(inputTokens), timings, source };
       },
       writer,
     });
   }
 
-  async #answer<Result extends LocalResult>(work: LocalWork<Result>): Promise<LocalReply<Result>> {
-    const { requester, model, inputs } = work;
+  async #answer<Found, Result extends LocalResult>(work: LocalWork<Found, Result>): Promise<LocalReply<Result>> {
+    const { requester, model, inputs, ticket } = work;
     if (this.#accounting.expectsToAdmit({ requester, model, roughTokens: countRoughly(inputs) })) {
       return await this.#answerEarly(work);
     }
     const opening = await this.#accounting.open(await this.#requestFor(work));
-    return opening.type === 'replayed' ? opening : await runAndBill(work, opening.request);
+    return opening.type === 'replayed' ? opening : await runAndBill(work, opening.request, () => ticket.run());
   }
 
-  /** Begins before the accounting has decided, and ends with what it says first: a refusal or the job's result. */
-  async #answerEarly<Result extends LocalResult>(work: LocalWork<Result>): Promise<LocalReply<Result>> {
-    const running = runOrRefuse(work);
+  /**
+   * Begins before the accounting has decided, and ends with what it says first: a refusal or the job's result. What the
+   * engine refuses leaves nothing in the books, so nothing is opened for it. Only here: a key that may have no room is
+   * told that first.
+   */
+  async #answerEarly<Found, Result extends LocalResult>(work: LocalWork<Found, Result>): Promise<LocalReply<Result>> {
+    work.ticket.enter();
+    const running = work.ticket.run();
     // It may fail, or come to nothing, before anybody waits for it.
     running.catch(() => undefined);
     const { request, letIn } = this.#accounting.openEarly(await this.#requestFor(work));
-    const run = () => Promise.race([running, letIn.then(() => running)]);
-    return await runAndBill({ ...work, run }, request);
+    return await runAndBill(work, request, () => Promise.race([running, letIn.then(() => running)]));
   }
 
-  async #requestFor<Result>({ requester, model, countTokens }: LocalWork<Result>): Promise<MeteredRequest> {
-    const inputTokens = this.#accounting.needsCount(requester) ? await countTokens() : 0;
+  /** Tokens are counted only where they matter. */
+  async #requestFor<Found, Result>({ requester, model, ticket }: LocalWork<Found, Result>): Promise<MeteredRequest> {
+    const inputTokens = this.#accounting.needsCount(requester) ? await ticket.countTokens() : 0;
     return { requester, model, isStreamed: false, expected: { inputTokens, cachedTokens: 0, outputTokens: 0 } };
   }
 }
 
-/**
- * A refusal leaves nothing in the books, so nothing is opened for it. Only here: a key that may have no room is told that
- * first.
- */
-function runOrRefuse<Result>({ findRefusal, run }: LocalWork<Result>): Promise<Result> {
-  const refusal = findRefusal();
-  if (refusal !== undefined) throw refusal;
-  return run();
-}
-
-async function runAndBill<Result extends LocalResult>(
-  work: LocalWork<Result>,
+async function runAndBill<Found, Result extends LocalResult>(
+  work: LocalWork<Found, Result>,
   request: OpenRequest,
+  run: () => Promise<Found>,
 ): Promise<LocalReply<Result>> {
-  const { result, body } = await runAndWrite(work, request);
+  const { result, body } = await runAndWrite(work, request, run);
   const { usage, timings } = result;
   const receipt = await request.complete({
     usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
@@ -194,9 +180,13 @@ async function runAndBill<Result extends LocalResult>(
 }
 
 /** The body is written before the bill: what cannot be written is not billed. */
-async function runAndWrite<Result>({ run, writer }: LocalWork<Result>, request: OpenRequest) {
+async function runAndWrite<Found, Result>(
+  { toResult, writer }: LocalWork<Found, Result>,
+  request: OpenRequest,
+  run: () => Promise<Found>,
+) {
   try {
-    const result = await run();
+    const result = toResult(await run());
     return { result, body: await writer.write(result) };
   } catch (error) {
     await request.fail(error);

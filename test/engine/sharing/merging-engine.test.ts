@@ -57,7 +57,7 @@ const again = (): DecideJob => structuredClone(JOB);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function decideOnce(engine: MergingEngine, keyId = 'a'): Promise<DecideResult> {
-  const deciding = engine.decide(again(), callerOf(keyId));
+  const deciding = engine.ticketFor(again(), callerOf(keyId)).run();
   runs.at(-1)?.end();
   return await deciding;
 }
@@ -65,9 +65,9 @@ async function decideOnce(engine: MergingEngine, keyId = 'a'): Promise<DecideRes
 describe('identical jobs under way', () => {
   it('run once, and each says what it was', async () => {
     const engine = engineWith();
-    const first = engine.decide(again(), callerOf('a'));
+    const first = engine.ticketFor(again(), callerOf('a')).run();
     clock.advance(5);
-    const second = engine.decide(again(), callerOf('a'));
+    const second = engine.ticketFor(again(), callerOf('a')).run();
     clock.advance(7);
     expect(runs).toHaveLength(1);
     runs[0]?.end();
@@ -84,7 +84,7 @@ describe('identical jobs under way', () => {
     const engines = [engineWith(), engineWith({ scope: 'all' })];
     const begun = engines.map((engine) => {
       const before = runs.length;
-      const deciding = ['a', 'b'].map((keyId) => engine.decide(again(), callerOf(keyId)));
+      const deciding = ['a', 'b'].map((keyId) => engine.ticketFor(again(), callerOf(keyId)).run());
       return { deciding, runs: runs.length - before };
     });
     for (const { end } of runs) end();
@@ -94,7 +94,7 @@ describe('identical jobs under way', () => {
 
   it('run apart where merging is off', async () => {
     const engine = engineWith({ merge: false });
-    const deciding = [engine.decide(again(), callerOf('a')), engine.decide(again(), callerOf('a'))];
+    const deciding = [engine.ticketFor(again(), callerOf('a')).run(), engine.ticketFor(again(), callerOf('a')).run()];
     expect(runs).toHaveLength(2);
     for (const { end } of runs) end();
     expect((await Promise.all(deciding)).map(({ source }) => source.answer)).toEqual(['run', 'run']);
@@ -106,7 +106,7 @@ describe('identical jobs under way', () => {
     ['a fault', new Error('worker lost')],
   ])('fail together (%s), and the next one runs', async (_why, error) => {
     const engine = engineWith();
-    const deciding = [engine.decide(again(), callerOf('a')), engine.decide(again(), callerOf('a'))];
+    const deciding = [engine.ticketFor(again(), callerOf('a')).run(), engine.ticketFor(again(), callerOf('a')).run()];
     runs[0]?.end(error);
     for (const one of deciding) await expect(one).rejects.toBe(error);
     expect((await decideOnce(engine)).source.answer).toBe('run');
@@ -115,8 +115,10 @@ describe('identical jobs under way', () => {
 
   it('are not refused for the hurry of the one that began', async () => {
     const engine = engineWith();
-    const hurried = engine.decide(again(), callerOf('a', { deadlineMs: 5 }));
-    const patient = [undefined, 1000].map((deadlineMs) => engine.decide(again(), callerOf('a', { deadlineMs })));
+    const hurried = engine.ticketFor(again(), callerOf('a', { deadlineMs: 5 })).run();
+    const patient = [undefined, 1000].map((deadlineMs) =>
+      engine.ticketFor(again(), callerOf('a', { deadlineMs })).run(),
+    );
     const refusal = new AppError('overloaded', 'It cannot be answered in time.', { retryAfterMs: 100 });
     runs[0]?.end(refusal);
     await expect(hurried).rejects.toBe(refusal);
@@ -133,8 +135,8 @@ describe('a caller that leaves', () => {
   it('is let go while others stay', async () => {
     const engine = engineWith();
     const leaving = new AbortController();
-    const first = engine.decide(again(), callerOf('a', { signal: leaving.signal }));
-    const second = engine.decide(again(), callerOf('a'));
+    const first = engine.ticketFor(again(), callerOf('a', { signal: leaving.signal })).run();
+    const second = engine.ticketFor(again(), callerOf('a')).run();
     leaving.abort(LEFT);
     await expect(first).rejects.toBe(LEFT);
     expect(runs[0]?.caller.signal.aborted).toBe(false);
@@ -145,7 +147,7 @@ describe('a caller that leaves', () => {
   it('takes the run with it when it is the last one', async () => {
     const engine = engineWith();
     const leaving = [new AbortController(), new AbortController()];
-    const deciding = leaving.map(({ signal }) => engine.decide(again(), callerOf('a', { signal })));
+    const deciding = leaving.map(({ signal }) => engine.ticketFor(again(), callerOf('a', { signal })).run());
     for (const one of leaving) one.abort(LEFT);
     const signal = runs[0]?.caller.signal;
     expect(signal?.reason).toBe(LEFT);
@@ -157,7 +159,7 @@ describe('a caller that leaves', () => {
   it('is given the result when the run had begun: its work is billed', async () => {
     const engine = engineWith();
     const leaving = new AbortController();
-    const deciding = engine.decide(again(), callerOf('a', { signal: leaving.signal }));
+    const deciding = engine.ticketFor(again(), callerOf('a', { signal: leaving.signal })).run();
     leaving.abort(LEFT);
     runs[0]?.end();
     expect((await deciding).source.answer).toBe('run');
@@ -166,13 +168,13 @@ describe('a caller that leaves', () => {
   it('is not followed by one that comes later', async () => {
     const engine = engineWith();
     const leaving = new AbortController();
-    const first = engine.decide(again(), callerOf('a', { signal: leaving.signal }));
+    const first = engine.ticketFor(again(), callerOf('a', { signal: leaving.signal })).run();
     leaving.abort(LEFT);
-    const second = engine.decide(again(), callerOf('a'));
+    const second = engine.ticketFor(again(), callerOf('a')).run();
     expect(runs).toHaveLength(2);
     runs[0]?.end(LEFT);
     await expect(first).rejects.toBe(LEFT);
-    const third = engine.decide(again(), callerOf('a'));
+    const third = engine.ticketFor(again(), callerOf('a')).run();
     expect(runs).toHaveLength(2);
     runs[1]?.end();
     expect((await Promise.all([second, third])).map(({ source }) => source.answer)).toEqual(['run', 'merged']);
@@ -181,7 +183,9 @@ describe('a caller that leaves', () => {
   it('gets nothing, not even what is kept, when it had left before', async () => {
     const engine = engineWith();
     await decideOnce(engine);
-    await expect(engine.decide(again(), callerOf('a', { signal: AbortSignal.abort(LEFT) }))).rejects.toBe(LEFT);
+    await expect(engine.ticketFor(again(), callerOf('a', { signal: AbortSignal.abort(LEFT) })).run()).rejects.toBe(
+      LEFT,
+    );
   });
 });
 
@@ -190,7 +194,7 @@ describe('kept answers', () => {
     const engine = engineWith();
     const first = await decideOnce(engine);
     clock.advance(999);
-    const kept = await engine.decide(again(), callerOf('a'));
+    const kept = await engine.ticketFor(again(), callerOf('a')).run();
     expect(kept).toEqual({
       ...first,
       timings: { queueMs: 0, tokenizeMs: 0, inferMs: 0 },
@@ -221,20 +225,20 @@ describe('kept answers', () => {
     const engine = engineWith();
     const { inputTokens } = await decideOnce(engine);
     inner.countDecisionTokens = () => Promise.reject(new Error('counted'));
-    expect(await engine.countDecisionTokens(again(), callerOf('a'))).toBe(inputTokens);
-    await expect(engine.countDecisionTokens(again(), callerOf('b'))).rejects.toThrow('counted');
+    expect(await engine.ticketFor(again(), callerOf('a')).countTokens()).toBe(inputTokens);
+    await expect(engine.ticketFor(again(), callerOf('b')).countTokens()).rejects.toThrow('counted');
   });
 
   it('hold embeddings in both forms', async () => {
     const engine = engineWith();
     for (const encoding of ['float', 'base64'] as const) {
       const [first, kept] = [
-        await engine.embed({ ...EMBED, encoding }, callerOf('a')),
-        await engine.embed({ ...EMBED, encoding }, callerOf('a')),
+        await engine.ticketFor({ ...EMBED, encoding }, callerOf('a')).run(),
+        await engine.ticketFor({ ...EMBED, encoding }, callerOf('a')).run(),
       ] as [EmbedResult, EmbedResult];
       expect(kept.source.answer).toBe('kept');
       expect(kept.embeddings).toEqual(first.embeddings);
-      expect(await engine.countEmbeddingTokens({ ...EMBED, encoding }, callerOf('a'))).toBe(first.inputTokens);
+      expect(await engine.ticketFor({ ...EMBED, encoding }, callerOf('a')).countTokens()).toBe(first.inputTokens);
     }
   });
 
@@ -255,8 +259,8 @@ describe('kept answers', () => {
           source: { answer: 'run', keptTokens: 0 },
         });
         const job = { ...JOB, questions };
-        const first = await engine.decide(job, callerOf('a'));
-        const kept = await engine.decide(structuredClone(job), callerOf('a'));
+        const first = await engine.ticketFor(job, callerOf('a')).run();
+        const kept = await engine.ticketFor(structuredClone(job), callerOf('a')).run();
         expect(kept.source.answer).toBe('kept');
         expect(JSON.stringify(kept.answers)).toBe(JSON.stringify(first.answers));
       }),
@@ -267,16 +271,28 @@ describe('kept answers', () => {
 describe('a refusal by the engine inside', () => {
   const refusal = new AppError('overloaded', 'The queue is full.', { retryAfterMs: 100 });
 
-  it('is not foreseen for what is kept or under way', async () => {
+  it('is not for what is kept or under way', async () => {
     const engine = engineWith();
+    const enter = (keyId: string) => engine.ticketFor(again(), callerOf(keyId)).enter();
     inner.findRefusal = () => refusal;
-    expect(engine.findRefusal(again(), callerOf('a'))).toBe(refusal);
-    const deciding = engine.decide(again(), callerOf('a'));
-    expect(engine.findRefusal(again(), callerOf('a'))).toBeUndefined();
+    expect(() => enter('a')).toThrow(refusal);
+    inner.findRefusal = () => undefined;
+    const deciding = engine.ticketFor(again(), callerOf('a')).run();
+    inner.findRefusal = () => refusal;
+    expect(() => enter('a')).not.toThrow();
     runs[0]?.end();
     await deciding;
-    expect(engine.findRefusal(again(), callerOf('a'))).toBeUndefined();
-    expect(engine.findRefusal(again(), callerOf('b'))).toBe(refusal);
+    expect(() => enter('a')).not.toThrow();
+    expect(() => enter('b')).toThrow(refusal);
+  });
+
+  it('is shared with nobody, and counts as no answer', async () => {
+    const engine = engineWith();
+    inner.findRefusal = () => refusal;
+    await expect(engine.ticketFor(again(), callerOf('a')).run()).rejects.toBe(refusal);
+    expect(engine.answerCounts).toMatchObject({ miss: 0, merged: 0, hit: 0 });
+    inner.findRefusal = () => undefined;
+    expect((await decideOnce(engine)).source.answer).toBe('run');
   });
 });
 

@@ -5,9 +5,12 @@ import { caller, createTinyEngine, longJob } from '../tiny-engine.ts';
 const engine = await createTinyEngine();
 await engine.ready;
 const leaver = new AbortController();
-const stay = [1, 2, 3].map((salt) => engine.decide(longJob(salt), caller));
+const stay = [1, 2, 3].map((salt) => engine.ticketFor(longJob(salt), caller).run());
 const leave = [4, 5].map((salt) =>
-  engine.decide(longJob(salt), { keyId: 'key', signal: leaver.signal }).catch((error: unknown) => String(error)),
+  engine
+    .ticketFor(longJob(salt), { keyId: 'key', signal: leaver.signal })
+    .run()
+    .catch((error: unknown) => String(error)),
 );
 const queuedBefore = engine.status().queuedJobs;
 leaver.abort('left');

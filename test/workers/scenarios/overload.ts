@@ -6,10 +6,13 @@ import { caller, createTinyEngine, longJob } from '../tiny-engine.ts';
 const engine = await createTinyEngine({ queue: { maxJobs: 4, maxCostMs: 600_000, deadlineMs: 60_000 } });
 await engine.ready;
 const calls = Array.from({ length: 30 }, (_, i) =>
-  engine.decide(longJob(i), { ...caller, keyId: `key ${i}` }).then(
-    () => ({ code: 'answered', retryAfterMs: 0 }),
-    (error: unknown) => (error instanceof AppError ? error : { code: 'unexpected', retryAfterMs: 0 }),
-  ),
+  engine
+    .ticketFor(longJob(i), { ...caller, keyId: `key ${i}` })
+    .run()
+    .then(
+      () => ({ code: 'answered', retryAfterMs: 0 }),
+      (error: unknown) => (error instanceof AppError ? error : { code: 'unexpected', retryAfterMs: 0 }),
+    ),
 );
 const outcomes = await Promise.all(calls);
 await engine.drain();

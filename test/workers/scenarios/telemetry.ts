@@ -4,6 +4,6 @@ import { caller, createTinyEngine, longJob } from '../tiny-engine.ts';
 
 const engine = await createTinyEngine();
 await engine.ready;
-await Promise.all([1, 2].map((salt) => engine.decide(longJob(salt), caller)));
+await Promise.all([1, 2].map((salt) => engine.ticketFor(longJob(salt), caller).run()));
 await engine.drain();
 process.stdout.write(JSON.stringify({ done: true }));
