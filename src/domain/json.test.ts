@@ -61,11 +61,7 @@ describe('parseOrderedJson', () => {
       `[${'"",'.repeat(size / 3)}`,
       '"\\u'.repeat(size / 4),
     ];
-    for (const text of texts) {
-      const startMs = performance.now();
-      parseOrRefuse(text);
-      // Quadratic would be hours; the bound leaves room for a busy machine.
-      expect(performance.now() - startMs).toBeLessThan(5000);
-    }
+    // Quadratic would be hours: the test would never end.
+    for (const text of texts) parseOrRefuse(text);
   });
 });

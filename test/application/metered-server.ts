@@ -16,6 +16,7 @@ import type { Stores } from '../../src/storage/stores.ts';
 import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { FailingLedger } from '../ledger/failing-ledger.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
+import { until } from '../waiting/until.ts';
 import { createFakeEngine } from './fake-engine.ts';
 import { startServerOf, type TestParts, type TestReply, type TestServer } from './test-server.ts';
 
@@ -181,10 +182,15 @@ export class MeteredServer {
 
   /** Lets the clock run on until it is so, but only while somebody waits for it: a client that waits needs hours of turns. */
   async until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await isSo())) {
-      if (this.clock.timerCount > 0) this.clock.advance(10);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await until(
+      'it is so on the clock of the test',
+      async () => {
+        if (await isSo()) return true;
+        if (this.clock.timerCount > 0) this.clock.advance(10);
+        return false;
+      },
+      { pauseMs: 0 },
+    );
   }
 
   /** Lets the clock run on until the promise is settled. */

@@ -12,6 +12,7 @@ import {
   startStream,
   streamEndlessly,
 } from '../upstream/upstream-answers.ts';
+import { turns } from '../waiting/until.ts';
 import { ASK, collect, failureOf, startChat } from './openai-chat-fixture.ts';
 
 describe('a client that leaves', () => {
@@ -60,7 +61,7 @@ describe('a client that leaves', () => {
       for (const word of words) {
         if (!response.writable) return;
         response.write(event(word));
-        await nextTurn();
+        await turns(1);
       }
       response.end(event('[DONE]'));
     });
@@ -103,17 +104,13 @@ describe('a server that stops', () => {
       response.write(event(HELLO_CHUNKS[1]));
       hold.resolve(() => response.end(HELLO_CHUNKS.map(event).join('') + event('[DONE]')));
     });
+    // Were an idle connection waited for, this test would never end.
+    server.app.server.keepAliveTimeout = 600_000;
     const stream = await client.chat.completions.create({ ...ASK, stream: true });
     const closing = server.app.close();
     (await hold.promise)();
     expect(await collect(stream)).toHaveLength(HELLO_CHUNKS.length + 1);
-    const startMs = performance.now();
     await closing;
-    expect(performance.now() - startMs).toBeLessThan(4000);
     expect(double.runningReplies).toBe(0);
   });
 });
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

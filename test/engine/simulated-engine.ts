@@ -214,12 +214,11 @@ export async function simulate(
   const engine = engineOver({ pool, clock, queueDeadlineMs, stateCacheBytes });
   await engine.ready;
   const runUntil = async (untilMs: number): Promise<void> => {
-    for (;;) {
+    do {
       const next = Math.min(untilMs, clock.nextTimerMs ?? untilMs);
       clock.advance(next - clock.nowMs());
       await settle();
-      if (next >= untilMs) return;
-    }
+    } while (clock.nowMs() < untilMs);
   };
   return { engine, pool, clock, runUntil };
 }

@@ -1,5 +1,6 @@
 // Bodies on their way in: encoded, too large, with too many values, more of them at once than there is room for.
 
+import type { IncomingMessage } from 'node:http';
 import {
   constants,
   deflateRawSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { KEV_KEY, KEY, startTestServer, type TestServer } from '../application/test-server.ts';
+import { turns, until } from '../waiting/until.ts';
 
 const MIB = 1024 * 1024;
 const SYSTEMONE = '/ai/v1/systemone';
@@ -192,7 +194,7 @@ describe('room for bodies', () => {
     const port = await listen();
     const body = JSON.stringify({ ...chat, x: 'x'.repeat(1.4 * MIB) });
     const first = sendMost(port, KEY, body);
-    await until(() => reads === 1);
+    await untilHeld(body);
     const second = await post(port, KEY, CHAT, body);
     expect(second.status).toBe(503);
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -208,28 +210,27 @@ describe('room for bodies', () => {
     const port = await listen();
     const body = JSON.stringify({ ...chat, x: 'x'.repeat(1.4 * MIB) });
     const first = sendMost(port, KEY, body);
-    await until(() => reads === 1);
+    await untilHeld(body);
     const second = post(port, KEY, CHAT, body);
-    await until(() => reads === 2);
+    await until('the second body is on its way', () => requests.length === 2);
     first.finish();
     expect([(await first.reply).status, (await second).status]).toEqual([200, 200]);
   });
 
-  let reads = 0;
+  let requests: IncomingMessage[] = [];
   async function listen(): Promise<number> {
-    reads = 0;
-    server.app.server.on('request', () => {
-      reads += 1;
-    });
+    requests = [];
+    server.app.server.on('request', (request) => requests.push(request));
     await server.app.listen({ port: 0, host: '127.0.0.1' });
     const address = server.app.server.address();
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  async function until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
-    // The request is there; its first bytes are read in the next rounds.
-    for (let rounds = 0; rounds < 50; rounds++) await new Promise((resolve) => setImmediate(resolve));
+  /** All but the last byte of the first body: the server holds them. */
+  async function untilHeld(body: string): Promise<void> {
+    await until('the first body is here', () => (requests[0]?.socket.bytesRead ?? 0) >= body.length);
+    // What the socket has read is counted in the next turns.
+    await turns(50);
   }
 
   async function post(port: number, key: string, path: string, body: string): Promise<Response> {

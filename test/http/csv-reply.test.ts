@@ -8,6 +8,7 @@ import { UsageService } from '../../src/services/reports/reports.ts';
 import type { UsageStore } from '../../src/storage/stores.ts';
 import { AdminServer, type Caller } from '../application/admin-server.ts';
 import { startServerOf, type TestServer } from '../application/test-server.ts';
+import { turns, until } from '../waiting/until.ts';
 
 /** A ledger without end. Tells of each page that is asked for. */
 class EndlessUsage implements UsageStore {
@@ -71,10 +72,9 @@ async function open(): Promise<IncomingMessage> {
 
 /** When the server is done with the one connection there is. */
 async function disconnected(): Promise<void> {
-  const sockets = await new Promise<number>((resolve) =>
-    server.app.server.getConnections((_, count) => resolve(count)),
-  );
-  if (sockets > 0) await new Promise<void>((resolve) => setImmediate(resolve)).then(disconnected);
+  const { server: listener } = server.app;
+  const countSockets = (): Promise<number> => new Promise((resolve) => listener.getConnections((_, n) => resolve(n)));
+  await until('the connection has ended', async () => (await countSockets()) === 0);
 }
 
 describe('a CSV file without end', () => {
@@ -91,7 +91,7 @@ describe('a CSV file without end', () => {
     // A page is 500 rows of some 200 bytes. What lies in buffers of the system between is a few megabytes at most.
     expect(pages * 100_000).toBeGreaterThan(4_000_000);
     expect(pages).toBeLessThan(400);
-    for (let turn = 0; turn < 20; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    await turns(20);
     expect(usage.pages).toBe(pages);
   });
 

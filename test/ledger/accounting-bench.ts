@@ -7,6 +7,7 @@ import type { FinishedWork, Opening, OpenRequest } from '../../src/services/acco
 import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger.ts';
 import type { Requester } from '../../src/services/requester.ts';
 import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
+import { turns, until } from '../waiting/until.ts';
 import { ScriptedLedger } from './scripted-ledger.ts';
 
 const STATUSES: Partial<Record<ErrorCode, number>> = { overloaded: 503, internal_error: 500, upstream_timeout: 504 };
@@ -95,10 +96,15 @@ export class AccountingBench {
 
   /** Lets the clock run on until it is so. */
   async until(isSo: () => boolean): Promise<void> {
-    for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (isSo()) return;
-      this.clock.advance(10);
-    }
+    await turns(1);
+    await until(
+      'it is so on the clock of the test',
+      () => {
+        if (isSo()) return true;
+        this.clock.advance(10);
+        return false;
+      },
+      { pauseMs: 0 },
+    );
   }
 }

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
 import { runUmpire } from '../process/run-umpire.ts';
+import { until } from '../waiting/until.ts';
 import { exchange } from './exchange.ts';
 import { Fleet } from './fleet.ts';
 import { type MoneyStore, PostgresMoneyStore, SqliteMoneyStore } from './money-store.ts';
 import { DECISION_MODEL } from './priced-models.ts';
 
 /** What a change of another process may take to be seen. */
-const SEEN_WITHIN_MS = 5000;
 
 /** A store with a server on it, and the commands of an operator beside it. */
 class CommandLine {
@@ -76,11 +76,6 @@ async function onPostgres(): Promise<CommandLine> {
   return await CommandLine.over(await PostgresMoneyStore.create(server), () => server.dispose());
 }
 
-async function until(seen: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = Date.now() + SEEN_WITHIN_MS;
-  while (!(await seen())) expect(Date.now()).toBeLessThan(deadlineMs);
-}
-
 describe.each([
   ['SQLite', onSqlite],
   ['PostgreSQL', onPostgres],
@@ -132,17 +127,18 @@ describe('the command line beside a server', () => {
     expect(await statusOf(key.secret)).toBe(200);
     const last = await line.json('keys', 'rotate', key.id, '--overlap', '0m');
     testLogs.keepSecret(last.key);
-    for (const older of [key.secret, rotated.key]) await until(async () => (await statusOf(older)) === 401);
+    for (const older of [key.secret, rotated.key])
+      await until('the server answers 401', async () => (await statusOf(older)) === 401);
     expect(await statusOf(last.key)).toBe(200);
 
     expect((await line.run('keys', 'disable', key.id)).out).toBe(`Disabled ${key.id}.\n`);
-    await until(async () => (await statusOf(last.key)) === 401);
+    await until('the server answers 401', async () => (await statusOf(last.key)) === 401);
     expect((await line.run('keys', 'enable', key.id)).out).toBe(`Enabled ${key.id}.\n`);
-    await until(async () => (await statusOf(last.key)) === 200);
+    await until('the server answers 200', async () => (await statusOf(last.key)) === 200);
     await line.json('keys', 'update', key.id, '--model', 'something-else');
-    await until(async () => (await statusOf(last.key)) === 403);
+    await until('the server answers 403', async () => (await statusOf(last.key)) === 403);
     expect((await line.json('keys', 'revoke', key.id)).state).toBe('revoked');
-    await until(async () => (await statusOf(last.key)) === 401);
+    await until('the server answers 401', async () => (await statusOf(last.key)) === 401);
   });
 
   it('sets prices of a running server, and leaves old rows alone', async () => {
@@ -150,7 +146,7 @@ describe('the command line beside a server', () => {
     const before = await line.decide(key.id, key.secret);
     await line.json('prices', 'set', DECISION_MODEL, '--input', '1000', '--output', '0');
     let after = await line.decide(key.id, key.secret);
-    await until(async () => {
+    await until('the new price counts', async () => {
       after = await line.decide(key.id, key.secret);
       return after.costUsd !== before.costUsd;
     });

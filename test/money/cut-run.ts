@@ -117,13 +117,11 @@ class Cutter {
 
   /** A connection that was cut a moment ago may be taken for whole until it is used. */
   async #issue(): Promise<IssuedKey> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await issueKey(this.#options.address, BUDGET);
-      } catch (error) {
-        if (attempt === MOST_RETRIES) throw error;
-      }
+    for (let attempt = 1; attempt < MOST_RETRIES; attempt++) {
+      const issued = await issueKey(this.#options.address, BUDGET).catch(() => undefined);
+      if (issued !== undefined) return issued;
     }
+    return await issueKey(this.#options.address, BUDGET);
   }
 
   async #untilServed(order: Order): Promise<void> {

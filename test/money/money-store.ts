@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PostgresServer } from '../postgres/postgres-server.ts';
 import type { Environment } from '../process/server-process.ts';
+import { until } from '../waiting/until.ts';
 
 /** Integers are bigint or text, as the database gives them. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -92,7 +93,7 @@ export class PostgresMoneyStore implements MoneyStore {
   async queryRemains(sql: string): Promise<readonly Row[]> {
     const others = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
       AND backend_type = 'client backend'`;
-    while ((await this.query(others)).length > 0);
+    await until('nobody else is connected', async () => (await this.query(others)).length === 0);
     return await this.query(sql);
   }
 

@@ -2,6 +2,7 @@
 // The others go on, close what it left open, and nobody starts anything again before the books are compared.
 
 import type { ServerProcess } from '../process/server-process.ts';
+import { until } from '../waiting/until.ts';
 import { type BooksReport, compareBooks } from './books.ts';
 import { ClientCrowd } from './client-crowd.ts';
 import type { Answer } from './exchange.ts';
@@ -29,6 +30,8 @@ export interface LossOptions {
 }
 
 const REPLICAS = 3;
+/** How often a replica is held, so that it has something open just then. */
+const MOST_HOLDS = 50;
 const LEAVING_SHARE = 0.1;
 const ANSWERS_BEFORE = 60;
 const ANSWERS_AFTER = 60;
@@ -87,23 +90,25 @@ async function silence(victim: ServerProcess, store: MoneyStore): Promise<number
  * @returns rows that were written for it
  */
 async function stopInWork(victim: ServerProcess, store: MoneyStore): Promise<number> {
-  for (;;) {
-    await untilAlive(store, (processes) => processes === REPLICAS);
+  for (let hold = 1; hold <= MOST_HOLDS; hold++) {
+    await untilAlive(store, 'all are alive', (processes) => processes === REPLICAS);
     const before = await countCrashed(store);
     victim.kill('SIGSTOP');
-    await untilAlive(store, (processes) => processes < REPLICAS);
+    await untilAlive(store, 'one is taken for dead', (processes) => processes < REPLICAS);
     const orphans = (await countCrashed(store)) - before;
     if (orphans > 0) return orphans;
     victim.kill('SIGCONT');
   }
+  throw new Error(`The replica was held ${MOST_HOLDS} times and never had anything open.`);
 }
 
 /** The database waits a little each time: the servers need the processors. */
-async function untilAlive(store: MoneyStore, isSo: (processes: number) => boolean): Promise<void> {
-  for (;;) {
+async function untilAlive(store: MoneyStore, what: string, isSo: (processes: number) => boolean): Promise<void> {
+  const isSoThere = async (): Promise<boolean> => {
     const [row] = await store.query('SELECT count(*) AS processes, pg_sleep(0.02) FROM instances');
-    if (isSo(Number(row?.['processes']))) return;
-  }
+    return isSo(Number(row?.['processes']));
+  };
+  await until(what, isSoThere, { withinMs: 120_000 });
 }
 
 async function countCrashed(store: MoneyStore): Promise<number> {

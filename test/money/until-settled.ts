@@ -1,13 +1,14 @@
 // Waits for what a store has still open, by asking it.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { until } from '../waiting/until.ts';
 import type { MoneyStore } from './money-store.ts';
 
 /** @param ids of reservations to wait for; default: all */
 export async function untilSettled(store: MoneyStore, ids?: readonly string[]): Promise<void> {
-  for (;;) {
+  const isSettled = async (): Promise<boolean> => {
     const open = (await store.query('SELECT id FROM reservations')).map(({ id }) => String(id));
-    if (ids === undefined ? open.length === 0 : !open.some((id) => ids.includes(id))) return;
-    await nextTurn();
-  }
+    return ids === undefined ? open.length === 0 : !open.some((id) => ids.includes(id));
+  };
+  // What a lost process had open is closed by others, when it has given no sign of life for long enough.
+  await until('nothing is open any more', isSettled, { withinMs: 300_000 });
 }

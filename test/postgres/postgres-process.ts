@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from './free-port.ts';
 import { findIdentity, findPrograms } from './postgres-programs.ts';
 
 /** `crash`: as by kill -9, without a farewell to clients and without a checkpoint. */
@@ -24,7 +23,10 @@ export interface PostgresProcessOptions {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-const ATTEMPTS = 5;
+const ATTEMPTS = 20;
+/** Below those that systems give to whoever asks for any, so that nobody gets ours by chance while it is away. */
+const FIRST_PORT = 20_000;
+const PORTS = 10_000;
 /** A file system in memory, on most Linux machines. */
 const MEMORY_FOLDER = '/dev/shm';
 /** A database is 300 files and 8 MB; there is one for each case of a test file. */
@@ -72,16 +74,18 @@ function initialise(): string {
   return found;
 }
 
-/** Somebody else may take a free port before we do: then another one. Once taken, it stays the same over restarts. */
+/** Whether a port is free, PostgreSQL tells by binding it. Once bound, it stays the same over restarts. */
 async function start(): Promise<PostgresReply> {
   const isFirst = programs === undefined;
   programs ??= initialise();
-  for (let attempt = 1; ; attempt++) {
-    if (isFirst) port = await findFreePort();
-    const log = await launch(join(programs, 'postgres'));
+  let log: string | undefined;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (isFirst) port = FIRST_PORT + ((process.pid * ATTEMPTS + attempt) % PORTS);
+    log = await launch(join(programs, 'postgres'));
     if (log === undefined) return { type: 'started', port };
-    if (!log.includes('could not bind') || attempt === ATTEMPTS) throw new Error(log);
+    if (!log.includes('could not bind')) break;
   }
+  throw new Error(log);
 }
 
 /** @returns what it said if it ended; undefined: it takes connections */

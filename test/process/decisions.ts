@@ -1,5 +1,6 @@
 // Decisions to send to a server process: short ones, and ones that keep a worker busy for a while.
 
+import { until } from '../waiting/until.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** Some 4,300 tokens: long enough to be caught in the act. */
@@ -36,11 +37,11 @@ export async function decide({ address, key }: Target, words: number): Promise<R
 
 /** Asks the server itself until it has that many requests in hand, its own answer to this question not counted. */
 async function untilInFlight({ address }: Target, requests: number): Promise<void> {
-  for (;;) {
+  await until(`${requests} requests are in hand`, async () => {
     const metrics = await (await fetch(`${address}/metrics`)).text();
     const inFlight = Number(/^umpire_http_requests_in_flight (\d+)/m.exec(metrics)?.[1]);
-    if (inFlight - 1 >= requests) return;
-  }
+    return inFlight - 1 >= requests;
+  });
 }
 
 /** @param key of the configuration; without it the server has made one */

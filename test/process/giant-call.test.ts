@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testLogs } from '../log-scan/test-logs.ts';
+import { until } from '../waiting/until.ts';
 import { ROOT, ServerProcess } from './server-process.ts';
 
 const MODEL = 'tiny-decision';
@@ -66,7 +67,7 @@ describe('a decision of more work than the queue may hold', () => {
     const giant = decide(giantKey ?? '', GIANT).finally(() => {
       isDone = true;
     });
-    while (!isDone && (await queuedMs()) < MAX_COST_MS);
+    await until('the queue is full', async () => isDone || (await queuedMs()) >= MAX_COST_MS);
     const meanwhile: number[] = [];
     while (!isDone) {
       const replies = await Promise.all(keys.map((key) => decide(key, SHORT)));
@@ -84,7 +85,7 @@ describe('a decision of more work than the queue may hold', () => {
   it('is refused to a key that has two of them, with its own wait', async () => {
     const [key = '', other = ''] = await Promise.all([issue(), issue()]);
     const giants = Array.from({ length: 4 }, () => decide(key, GIANT));
-    while ((await queuedMs()) < MAX_COST_MS);
+    await until('the queue is full', async () => (await queuedMs()) >= MAX_COST_MS);
     expect((await decide(other, SHORT)).status).toBe(200);
     const replies = await Promise.all(giants);
     const refused = replies.filter(({ status }) => status !== 200);

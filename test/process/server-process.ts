@@ -109,12 +109,13 @@ export class ServerProcess {
 
   /** @returns the first match in the output. @throws Error when the process ends without one */
   async waitFor(pattern: RegExp): Promise<RegExpExecArray> {
-    for (;;) {
-      const match = pattern.exec(this.#output);
-      if (match !== null) return match;
+    let match = pattern.exec(this.#output);
+    while (match === null) {
       if (this.#hasEnded) throw new Error(`The server ended before it printed ${pattern}:\n${this.#output}`);
       await once(this.#news, 'news');
+      match = pattern.exec(this.#output);
     }
+    return match;
   }
 
   /** @returns its address, as soon as it listens */

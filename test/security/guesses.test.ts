@@ -6,6 +6,7 @@ import { createSecret } from '../../src/services/keys/key-secret.ts';
 import { ADMIN_KEY, Fleet } from '../money/fleet.ts';
 import { type IssuedKey, issueKey } from '../money/issue-key.ts';
 import { SqliteMoneyStore } from '../money/money-store.ts';
+import { until } from '../waiting/until.ts';
 
 const SOCKETS = 32;
 const CLIENTS = 24;
@@ -66,7 +67,10 @@ describe('guesses', () => {
       const before = guesses;
       // The address of the strangers among others: they may come from the same house.
       told.push(await statusOf(secret, told.length % 2 === 0 ? '203.0.113.7' : '198.51.100.1'));
-      while (guesses < before + GUESSES_BEFORE / CLIENTS) await statusOf(ADMIN_KEY, '198.51.100.1');
+      await until('strangers have guessed', async () => {
+        await statusOf(ADMIN_KEY, '198.51.100.1');
+        return guesses >= before + GUESSES_BEFORE / CLIENTS;
+      });
     }
     isOver = true;
     await Promise.all(guessers);

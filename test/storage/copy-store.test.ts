@@ -12,6 +12,7 @@ import type { StoreLocation } from '../../src/storage/store-connection.ts';
 import { checkStore, copyBetweenStores } from '../../src/storage/store-tools.ts';
 import type { Stores } from '../../src/storage/stores.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
+import { until } from '../waiting/until.ts';
 import { dumpFolder, fillStores, settleAll } from './filled-store.ts';
 import { NOW_MS } from './ledger-fixture.ts';
 
@@ -142,7 +143,7 @@ describe('a copy', () => {
     await using(await openPostgres(), async () => undefined);
     const holder = server.query(url, 'begin; lock table ledger; select pg_sleep(60)').catch(() => undefined);
     const isHeld = "select count(*)::int as count from pg_locks where relation = 'ledger'::regclass";
-    while ((await server.query(url, isHeld))[0]?.['count'] === 0);
+    await until('the ledger is locked', async () => (await server.query(url, isHeld))[0]?.['count'] !== 0);
     await expect(copy(sqlite(), postgres())).rejects.toThrow('The target is in use');
     await server.query(url, "select pg_terminate_backend(pid) from pg_stat_activity where query like 'begin; lock%'");
     await holder;

@@ -13,6 +13,7 @@ import type { Database } from '../../src/storage/schema.ts';
 import { StorageError } from '../../src/storage/storage-error.ts';
 import type { Reservation, Settlement, Stores } from '../../src/storage/stores.ts';
 import { PostgresServer } from '../postgres/postgres-server.ts';
+import { until } from '../waiting/until.ts';
 import { describeStores } from './stores.suite.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -168,7 +169,7 @@ describe('a store on PostgreSQL', () => {
 
   async function untilSomebodyWaits(): Promise<void> {
     const count = `select 1 from pg_stat_activity where ${WAITS} and datname = current_database()`;
-    while ((await server.query(url, count)).length === 0);
+    await until('somebody waits for a lock', async () => (await server.query(url, count)).length > 0);
   }
 
   it('loses nothing but the call when its connection is cut in mid-transaction', async () => {
@@ -188,7 +189,8 @@ describe('a store on PostgreSQL', () => {
     await serveOne(stores, 'a');
     await holdAccounts(async () => {
       await expect(stores.ledger.reserve(reservation('b'))).rejects.toThrow(StoreUnavailableError);
-      while ((await server.query(url, `select 1 from pg_stat_activity where ${WAITS}`)).length > 0);
+      const waiting = `select 1 from pg_stat_activity where ${WAITS}`;
+      await until('nobody waits for a lock', async () => (await server.query(url, waiting)).length === 0);
     });
     await serveOne(stores, 'c');
     expect(await server.query(url, 'select in_flight from accounts')).toEqual([{ in_flight: '0' }]);
@@ -217,14 +219,8 @@ describe('a store on PostgreSQL', () => {
   it('works on when all its idle connections were cut', async () => {
     await Promise.all(Array.from({ length: 10 }, () => stores.keys.count()));
     await terminate('true');
-    while (
-      (
-        await server.query(
-          url,
-          "select 1 from pg_stat_activity where application_name = 'umpire' and datname = current_database()",
-        )
-      ).length > 0
-    );
+    const ours = "select 1 from pg_stat_activity where application_name = 'umpire' and datname = current_database()";
+    await until('all connections are gone', async () => (await server.query(url, ours)).length === 0);
     await serveOne(stores, 'a');
   });
 
@@ -301,7 +297,8 @@ describe('a store on PostgreSQL', () => {
     await behind.ledger.beat('instance_here', Date.now());
     for (const name of ['alive', 'dead', 'here'])
       await behind.ledger.reserve(reservation(name, { instanceId: `instance_${name}` }));
-    expect(await behind.ledger.recover(Date.now() - 15_000, Date.now())).toBe(1);
+    const nowMs = Date.now();
+    expect(await behind.ledger.recover(nowMs - 15_000, nowMs)).toBe(1);
     expect(await rows()).toEqual([{ id: 'dead', end_type: 'crashed' }]);
     await behind.close();
   });

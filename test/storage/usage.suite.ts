@@ -9,6 +9,7 @@ import { KyselyUsageStore } from '../../src/storage/kysely-usage-store.ts';
 import { sumCosts } from '../../src/storage/ledger-sums.ts';
 import type { Database, LedgerTable } from '../../src/storage/schema.ts';
 import type { UsageStore } from '../../src/storage/stores.ts';
+import { until } from '../waiting/until.ts';
 
 export interface OpenedDatabase {
   /** Migrated, and empty. */
@@ -224,7 +225,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
       await write(Array.from({ length: 40 }, (_, index) => row(`req_${index}`, { cost_pico_usd: MAX_COST })));
       expect((await usage.sum(EVER, ['key'], ALL))[0]?.costPicoUsd).toBe(MAX_COST * 40n);
       expect(await sumCosts(database, { keyId: 'key_a' })).toBe(MAX_COST * 40n);
-      while ((await usage.rollUp(START_MS + DAY_MS, 7)) > 0);
+      await rollUpAll(usage, START_MS + DAY_MS, 7);
       expect((await usage.sum(EVER, ['key'], ALL))[0]?.costPicoUsd).toBe(MAX_COST * 40n);
       expect(await sumCosts(database, { keyId: 'key_a' })).toBe(MAX_COST * 40n);
     });
@@ -281,11 +282,8 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
       const by = ['key', 'model', 'hour'] as const;
       const whole = await usage.sum(EVER, by, ALL);
       const pages: UsageGroup[] = [];
-      for (let offset = 0; ; offset += 3) {
-        const page = await usage.sum(EVER, by, { offset, limit: 3 });
-        if (page.length === 0) break;
-        pages.push(...page);
-      }
+      for (let offset = 0; offset <= rows.length; offset += 3)
+        pages.push(...(await usage.sum(EVER, by, { offset, limit: 3 })));
       expect(whole.length).toBeGreaterThan(3);
       expect(pages).toEqual(whole);
     });
@@ -301,13 +299,13 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
       const wanted = rows.filter(({ key_id }) => key_id === 'key_a').map(({ id }) => id);
       const seen: string[] = [];
       let before: { acceptedAtMs: number; id: string } | undefined;
-      for (;;) {
+      await until('a page is empty', async () => {
         const page = await usage.rows({ ...EVER, keyId: 'key_a' }, { before, limit: 3 });
         const last = page.at(-1);
-        if (last === undefined) break;
         seen.push(...page.map(({ id }) => id));
-        before = { acceptedAtMs: last.acceptedAtMs, id: last.id };
-      }
+        if (last !== undefined) before = { acceptedAtMs: last.acceptedAtMs, id: last.id };
+        return last === undefined;
+      });
       expect(seen).toEqual(wanted.reverse());
     });
 
@@ -377,9 +375,11 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
       const [reader, ...others] = await Promise.all([openAgain(), openAgain(), openAgain(), openAgain()]);
       const total = (await usage.sum(EVER, [], ALL))[0];
       let done = false;
-      const rolling = Promise.all(others.map((other) => rollUpAll(other.usage))).finally(() => {
-        done = true;
-      });
+      const rolling = Promise.all(others.map((other) => rollUpAll(other.usage, START_MS + 30 * DAY_MS, 13))).finally(
+        () => {
+          done = true;
+        },
+      );
       while (!done) expect((await reader.usage.sum(EVER, [], ALL))[0]).toEqual(total);
       expect((await rolling).reduce((sum, count) => sum + count, 0)).toBe(600);
       expect((await usage.sum(EVER, [], ALL))[0]).toEqual(total);
@@ -389,11 +389,13 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
   });
 }
 
-async function rollUpAll(usage: UsageStore): Promise<number> {
+/** @returns how many rows that were */
+async function rollUpAll(usage: UsageStore, beforeMs: number, limit: number): Promise<number> {
   let count = 0;
-  for (;;) {
-    const rolledUp = await usage.rollUp(START_MS + 30 * DAY_MS, 13);
-    if (rolledUp === 0) return count;
+  await until('no row is left to roll up', async () => {
+    const rolledUp = await usage.rollUp(beforeMs, limit);
     count += rolledUp;
-  }
+    return rolledUp === 0;
+  });
+  return count;
 }

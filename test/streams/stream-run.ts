@@ -8,6 +8,7 @@ import { ADMIN_KEY } from '../money/fleet.ts';
 import { issueKey } from '../money/issue-key.ts';
 import { SqliteMoneyStore } from '../money/money-store.ts';
 import { type Exit, ServerProcess } from '../process/server-process.ts';
+import { until } from '../waiting/until.ts';
 import { ask, type ClientRecord, type ServerAccess } from './leaving-client.ts';
 import { RecordedUpstream } from './recorded-upstream-process.ts';
 import { STREAM_ROWS, type StreamBooks, toStreamRow } from './stream-books.ts';
@@ -103,8 +104,10 @@ function settingsFor({ baseUrl }: RecordedUpstream) {
 
 /** Until the upstream says nothing any more and every call has its row. */
 async function atRest(store: SqliteMoneyStore, upstream: RecordedUpstream): Promise<void> {
-  do await upstream.ask('quiet');
-  while ((await store.query('SELECT id FROM reservations LIMIT 1')).length > 0);
+  await until('every call has its row', async () => {
+    await upstream.ask('quiet');
+    return (await store.query('SELECT id FROM reservations LIMIT 1')).length === 0;
+  });
 }
 
 async function retryLeft(records: readonly ClientRecord[], access: ServerAccess): Promise<ClientRecord[]> {

@@ -3,6 +3,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
+import { turns } from '../waiting/until.ts';
 import { answerHello, answerNothing, completion, refuse, replyJson } from './upstream-answers.ts';
 import type { AnswerScript } from './upstream-double.ts';
 import {
@@ -215,7 +216,7 @@ describe('a limit of the upstream', () => {
 
 describe('a connection', () => {
   it('that cannot be made is upstream_error', async () => {
-    const upstream = new HttpChatUpstream(chatUpstreamOptions(`http://127.0.0.1:${await freePort()}/v1`));
+    const upstream = new HttpChatUpstream(chatUpstreamOptions('http://127.0.0.1:1/v1'));
     onTestFinished(() => upstream.close());
     const error = await failureOf(upstream.complete(ask(), STAYS));
     expect(error.code).toBe('upstream_error');
@@ -232,9 +233,8 @@ describe('a connection', () => {
     const client = new AbortController();
     const call = upstream.complete(ask(), client.signal);
     client.abort(new Error('left'));
-    const startMs = performance.now();
+    // Had it waited, it would say that the upstream took too long.
     await expect(call).rejects.toThrow('left');
-    expect(performance.now() - startMs).toBeLessThan(2000);
   });
 
   it('kept alive that the upstream has reset meanwhile is replaced once, unseen', async () => {
@@ -285,13 +285,5 @@ async function startMuteTls(changes: Parameters<typeof timeouts>[0]): Promise<Ht
 
 /** The pool takes a connection back a few turns after the end of its reply. */
 async function connectionIsFree(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  await turns(10);
 }

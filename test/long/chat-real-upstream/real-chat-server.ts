@@ -3,8 +3,6 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,7 +16,7 @@ export interface RealChatServer {
 
 const run = promisify(execFile);
 const NEEDED = 'import torch, transformers, fastapi, uvicorn, openai';
-const READY = 'Uvicorn running on';
+const READY = /Uvicorn running on (http:\/\/[\d.:]+) /;
 // Nothing may be fetched: the model is a folder.
 const OFFLINE = { HF_HUB_OFFLINE: '1', HF_HUB_DISABLE_TELEMETRY: '1', TOKENIZERS_PARALLELISM: 'false' };
 
@@ -41,35 +39,28 @@ async function startTransformersServe(python: string): Promise<RealChatServer> {
   const folder = await mkdtemp(join(tmpdir(), 'umpire-tiny-llama-'));
   const env = { ...process.env, ...OFFLINE };
   await run(python, [join(import.meta.dirname, 'build_tiny_model.py'), folder], { env });
-  const port = await findFreePort();
-  const args = ['-m', 'transformers.cli.transformers', 'serve', folder, '--host', '127.0.0.1', '--port', String(port)];
+  const args = ['-m', 'transformers.cli.transformers', 'serve', folder, '--host', '127.0.0.1', '--port', '0'];
   const server = spawn(python, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  await untilReady(server);
+  const baseUrl = `${await untilReady(server)}/v1`;
   const stop = async () => {
     const ended = new Promise((resolve) => server.once('exit', resolve));
     if (server.exitCode === null && server.kill()) await ended;
     await rm(folder, { recursive: true, force: true });
   };
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, model: folder, stop };
+  return { baseUrl, model: folder, stop };
 }
 
-async function untilReady(server: ChildProcess): Promise<void> {
+/** @returns its address */
+async function untilReady(server: ChildProcess): Promise<string> {
   let log = '';
-  await new Promise<void>((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     // Read to the end of its life: a full pipe would stop it.
     server.stderr?.on('data', (chunk: Buffer) => {
       log += chunk.toString();
-      if (log.includes(READY)) resolve();
+      const [, address] = READY.exec(log) ?? [];
+      if (address !== undefined) resolve(address);
     });
     server.once('error', reject);
     server.once('exit', (code) => reject(new Error(`The chat server ended with ${code}:\n${log}`)));
   });
-}
-
-async function findFreePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
