@@ -1,14 +1,14 @@
 // `umpire audit`: who changed keys and prices, and when.
 
 import type { StoredAuditRecord } from '../domain/audit.ts';
+import { toInstant } from '../domain/instant.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, refusePositionals } from './command.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, renderJson, toObject, writeRows } from './table.ts';
-import { toTime } from './times.ts';
 
 const FIELDS: readonly Field<StoredAuditRecord>[] = [
   { name: 'id', value: ({ id }) => id },
-  { name: 'at', heading: 'AT', value: ({ atMs }) => toTime(atMs) },
+  { name: 'at', heading: 'AT', value: ({ atMs }) => toInstant(atMs) },
   { name: 'actor', heading: 'BY', value: ({ actor }) => actor },
   { name: 'action', heading: 'ACTION', value: ({ action }) => action },
   { name: 'target', heading: 'TARGET', value: ({ target }) => target },

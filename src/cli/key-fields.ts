@@ -1,9 +1,10 @@
-// An API key as JSON and as text for people: what `umpire keys` prints.
+// An API key as text for people: what `umpire keys` prints; domain/key-json.ts is the other half.
 
 import type { KeyStanding } from '../domain/account.ts';
-import { type ApiKey, type Budget, keyStateOf } from '../domain/api-key.ts';
+import { type ApiKey, type Budget, KEY_LIMITS, keyStateOf, LIMIT_NAMES } from '../domain/api-key.ts';
+import { toInstant } from '../domain/instant.ts';
 import { formatUsd } from '../domain/money.ts';
-import { toDay, toTime } from './times.ts';
+import { toDay } from './times.ts';
 
 export const KEY_HEADING = [
   'ID',
@@ -34,7 +35,6 @@ export function toKeyCells(key: ApiKey, nowMs: number): string[] {
 
 /** A label and a text each. */
 export function toKeyLines(key: ApiKey, standing: KeyStanding, nowMs: number): string[][] {
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = key.limits;
   return [
     ['id', key.id],
     ['key', `${key.visiblePrefix}…`],
@@ -44,54 +44,13 @@ export function toKeyLines(key: ApiKey, standing: KeyStanding, nowMs: number): s
     ['models', key.models?.join(', ') ?? 'all'],
     ['budget', describeBudget(key.budget)],
     ...describeSpending(standing),
-    ['requests a minute', String(requestsPerMinute ?? 'no limit')],
-    ['tokens a minute', String(tokensPerMinute ?? 'no limit')],
-    ['requests at a time', String(concurrentRequests ?? 'no limit')],
-    ['created', `${toTime(key.createdAtMs)} by ${key.createdBy}`],
-    ['last used', toTime(key.lastUsedAtMs) ?? 'never'],
-    ['expires', toTime(key.expiresAtMs) ?? 'never'],
-    ...(key.disabledAtMs === null ? [] : [['disabled', toTime(key.disabledAtMs)]]),
-    ...(key.revokedAtMs === null ? [] : [['revoked', toTime(key.revokedAtMs)]]),
+    ...LIMIT_NAMES.map((name) => [KEY_LIMITS[name].label, String(key.limits[name] ?? 'no limit')]),
+    ['created', `${toInstant(key.createdAtMs)} by ${key.createdBy}`],
+    ['last used', toInstant(key.lastUsedAtMs) ?? 'never'],
+    ['expires', toInstant(key.expiresAtMs) ?? 'never'],
+    ...(key.disabledAtMs === null ? [] : [['disabled', toInstant(key.disabledAtMs)]]),
+    ...(key.revokedAtMs === null ? [] : [['revoked', toInstant(key.revokedAtMs)]]),
   ];
-}
-
-export function toKeyJson(key: ApiKey, nowMs: number): object {
-  const { budget, limits } = key;
-  return {
-    id: key.id,
-    name: key.name,
-    visible_prefix: key.visiblePrefix,
-    state: keyStateOf(key, nowMs),
-    models: key.models,
-    scopes: key.scopes,
-    budget: budget === null ? null : { amount_usd: formatUsd(budget.amountPicoUsd), reset: budget.reset },
-    limits: {
-      requests_per_minute: limits.requestsPerMinute,
-      tokens_per_minute: limits.tokensPerMinute,
-      concurrent_requests: limits.concurrentRequests,
-    },
-    created_at: toTime(key.createdAtMs),
-    created_by: key.createdBy,
-    last_used_at: toTime(key.lastUsedAtMs),
-    expires_at: toTime(key.expiresAtMs),
-    disabled_at: toTime(key.disabledAtMs),
-    revoked_at: toTime(key.revokedAtMs),
-  };
-}
-
-/** What of the budget is gone. */
-export function toBudgetJson({ budget }: ApiKey, { standing, ...amounts }: KeyStanding): object {
-  if (budget === null || standing.budget === null) return {};
-  return {
-    budget: {
-      amount_usd: formatUsd(budget.amountPicoUsd),
-      reset: budget.reset,
-      spent_usd: formatUsd(amounts.spentPicoUsd),
-      reserved_usd: formatUsd(amounts.reservedPicoUsd),
-      remaining_usd: formatUsd(standing.budget.remainingPicoUsd),
-      resets_at: toTime(standing.budget.resetsAtMs),
-    },
-  };
 }
 
 function describeSpending({ standing: { budget }, spentPicoUsd, reservedPicoUsd }: KeyStanding): string[][] {
@@ -100,7 +59,7 @@ function describeSpending({ standing: { budget }, spentPicoUsd, reservedPicoUsd 
     ['  spent', `$${formatUsd(spentPicoUsd)}`],
     ['  reserved', `$${formatUsd(reservedPicoUsd)}`],
     ['  left', `$${formatUsd(budget.remainingPicoUsd)}`],
-    ['  starts anew', toTime(budget.resetsAtMs) ?? 'never'],
+    ['  starts anew', toInstant(budget.resetsAtMs) ?? 'never'],
   ];
 }
 

@@ -1,8 +1,18 @@
 // The options that say what a key may do, for `umpire keys create` and `keys update`. What is left out stays as it is.
 
-import type { ApiKey, Budget, BudgetReset, KeyLimits, KeyScope } from '../domain/api-key.ts';
+import {
+  type ApiKey,
+  type Budget,
+  type BudgetReset,
+  byLimit,
+  KEY_LIMITS,
+  type KeyLimits,
+  type KeyScope,
+  LIMIT_NAMES,
+} from '../domain/api-key.ts';
 import { isPrintable } from '../domain/field-rules.ts';
 import { KEY_RULES } from '../domain/key-rules.ts';
+import { withoutAbsent } from '../domain/without-absent.ts';
 import { parseCount, parseUsd } from './amounts.ts';
 import { type CommandArguments, type CommandOption, UsageError } from './command.ts';
 import { parseExpiry } from './times.ts';
@@ -10,7 +20,14 @@ import { parseExpiry } from './times.ts';
 const SCOPES: readonly KeyScope[] = ['inference', 'admin'];
 const RESETS: readonly BudgetReset[] = ['none', 'day', 'month'];
 
-export const KEY_OPTIONS = {
+const LIMIT_OPTIONS = Object.fromEntries(
+  LIMIT_NAMES.map((name) => {
+    const { option, help, example } = KEY_LIMITS[name];
+    return [option, { type: 'string', help: `${help}, or none`, example: String(example) }];
+  }),
+) satisfies Record<string, CommandOption>;
+
+export const KEY_OPTIONS: Readonly<Record<string, CommandOption>> = {
   name: { type: 'string', help: 'What the key is for', example: 'billing' },
   scope: { type: 'string', multiple: true, help: `${SCOPES.join(' or ')}; may be repeated`, example: 'inference' },
   model: {
@@ -27,18 +44,8 @@ export const KEY_OPTIONS = {
   expires: { type: 'string', help: 'After 90m, 12h, 30d, 52w, at a date, or never', example: '30d' },
   budget: { type: 'string', help: 'Dollars it may spend, or none', example: '12.50' },
   reset: { type: 'string', help: 'When its budget starts anew, in UTC: none, day, month', example: 'month' },
-  'requests-per-minute': {
-    type: 'string',
-    help: 'Requests in a minute of the clock (in 60 seconds across two: up to twice as many), or none',
-    example: '600',
-  },
-  'tokens-per-minute': {
-    type: 'string',
-    help: 'Tokens in a minute of the clock, counted the same way, or none',
-    example: '100000',
-  },
-  concurrent: { type: 'string', help: 'Requests at a time, or none', example: '8' },
-} as const satisfies Record<string, CommandOption>;
+  ...LIMIT_OPTIONS,
+};
 
 /** What the options ask for; null: no limit. */
 export interface KeyWish {
@@ -66,13 +73,7 @@ export function readKeyWish({ options }: CommandArguments, nowMs: number): KeyWi
     expiresAtMs: optional(text('expires'), (given) => parseExpiry(given, nowMs), 'never'),
     budgetPicoUsd: optional(text('budget'), (given) => parseUsd(given, '--budget'), 'none'),
     reset: optional(text('reset'), parseReset),
-    limits: orAbsent(
-      withoutAbsent({
-        requestsPerMinute: count('requests-per-minute'),
-        tokensPerMinute: count('tokens-per-minute'),
-        concurrentRequests: count('concurrent'),
-      }),
-    ),
+    limits: orAbsent(withoutAbsent(byLimit((name) => count(KEY_LIMITS[name].option)))),
   });
 }
 
@@ -140,14 +141,6 @@ function findWord<Word extends string>(given: string, words: readonly Word[], op
 
 function toTexts(given: unknown): string[] {
   return Array.isArray(given) ? given.map(String) : [];
-}
-
-/** Without what was not given, so that it stays as it is. */
-function withoutAbsent<Members extends object>(
-  members: Members,
-): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {
-  const given = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
 }
 
 function orAbsent<Members extends object>(members: Members): Members | undefined {

@@ -1,13 +1,15 @@
 // `umpire keys …`: works on the configured store, also beside a running server, which sees the change within a second.
 
-import type { ApiKey } from '../domain/api-key.ts';
+import { type ApiKey, keyStateOf } from '../domain/api-key.ts';
 import { COMMAND_LINE } from '../domain/audit.ts';
+import { toInstant } from '../domain/instant.ts';
+import { toBudgetStandingJson, toKeyJson } from '../domain/key-json.ts';
 import type { ApiKeyService, CreatedApiKey, KeyPatch } from '../services/keys/keys.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
-import { KEY_HEADING, toBudgetJson, toKeyCells, toKeyJson, toKeyLines } from './key-fields.ts';
+import { KEY_HEADING, toKeyCells, toKeyLines } from './key-fields.ts';
 import { budgetOf, KEY_OPTIONS, type KeyWish, readKeyWish } from './key-options.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
-import { parseSpan, toTime } from './times.ts';
+import { parseSpan } from './times.ts';
 
 const DEFAULT_OVERLAP = '24h';
 const WISHES = '[--scope …] [--model …] [--expires …] [--budget … --reset …] [--requests-per-minute …] …';
@@ -38,7 +40,7 @@ export const keysListCommand: Command = {
   async run(given, program) {
     refusePositionals(given);
     const found = await program.withServices(given.settings, ({ keys }) => keys.list());
-    if (given.options['json']) program.writeOut(renderJson(found.map((key) => toKeyJson(key, Date.now()))));
+    if (given.options['json']) program.writeOut(renderJson(found.map(toJson)));
     else if (found.length === 0) program.writeOut('No keys. `umpire keys create --name …` makes one.\n');
     else program.writeOut(renderTable([KEY_HEADING, ...found.map((key) => toKeyCells(key, Date.now()))]));
     return 0;
@@ -56,10 +58,9 @@ export const keysShowCommand: Command = {
       const found = await keys.get(id);
       return { key: found, standing: await usage.standing(found) };
     });
-    const nowMs = Date.now();
     if (given.options['json'])
-      program.writeOut(renderJson({ ...toKeyJson(key, nowMs), ...toBudgetJson(key, standing) }));
-    else program.writeOut(renderTable(toKeyLines(key, standing, nowMs)));
+      program.writeOut(renderJson({ ...toJson(key), budget: toBudgetStandingJson(key, standing) }));
+    else program.writeOut(renderTable(toKeyLines(key, standing, Date.now())));
     return 0;
   },
 };
@@ -80,7 +81,7 @@ export const keysRotateCommand: Command = {
     const id = readId(given, 'keys rotate');
     const overlapMs = parseSpan(String(given.options['overlap'] ?? DEFAULT_OVERLAP), '--overlap');
     const rotated = await program.withServices(given.settings, ({ keys }) => keys.rotate(id, COMMAND_LINE, overlapMs));
-    const until = toTime(rotated.overlapEndsAtMs);
+    const until = toInstant(rotated.overlapEndsAtMs);
     const told = {
       words: `Rotated ${id}. Older secrets work until ${until}.`,
       json: { previous_secrets_expire_at: until },
@@ -138,10 +139,14 @@ function changeCommand({ done, change, ...parts }: Change): Command {
       const wish = readKeyWish(given, Date.now());
       if (parts.options !== undefined && Object.keys(wish).length === 0) throw new UsageError('What is to change?');
       const key = await program.withServices(given.settings, ({ keys }) => change(keys, id, wish));
-      program.writeOut(given.options['json'] ? renderJson(toKeyJson(key, Date.now())) : `${done} ${id}.\n`);
+      program.writeOut(given.options['json'] ? renderJson(toJson(key)) : `${done} ${id}.\n`);
       return 0;
     },
   };
+}
+
+function toJson(key: ApiKey): object {
+  return toKeyJson(key, keyStateOf(key, Date.now()));
 }
 
 function readId({ positionals }: CommandArguments, command: string): string {
@@ -160,7 +165,7 @@ function toPatch(wish: KeyWish, current: ApiKey | null): KeyPatch {
 
 /** To standard output and nowhere else. */
 function tellSecret({ key, secret }: CreatedApiKey, given: CommandArguments, told: SecretTold): string {
-  if (given.options['json']) return renderJson({ ...toKeyJson(key, Date.now()), ...told.json, key: secret });
+  if (given.options['json']) return renderJson({ ...toJson(key), ...told.json, key: secret });
   return `${told.words} It is shown only now:\n\n  ${secret}\n\n`;
 }
 

@@ -1,13 +1,14 @@
 // `umpire prices list|set`: what models cost. A price in the store goes before that of the model itself.
 
 import { COMMAND_LINE } from '../domain/audit.ts';
+import { toInstant } from '../domain/instant.ts';
 import { type DatedPrice, formatPrice, type Price } from '../domain/money.ts';
 import type { NewPrice } from '../services/prices.ts';
 import { parsePrice } from './amounts.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
 import type { Program } from './program.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, renderJson, toObject, writeRows } from './table.ts';
-import { parseMoment, toTime } from './times.ts';
+import { parseMoment } from './times.ts';
 
 interface CurrentPrice {
   readonly modelId: string;
@@ -26,13 +27,13 @@ const PRICE_FIELDS: readonly Field<{ readonly modelId: string; readonly price: P
 const CURRENT_FIELDS: readonly Field<CurrentPrice>[] = [
   ...PRICE_FIELDS,
   { name: 'source', heading: 'SOURCE', value: ({ set }) => (set === undefined ? 'own' : 'set') },
-  { name: 'effective_from', heading: 'FROM', value: ({ set }) => toTime(set?.effectiveFromMs ?? null) },
+  { name: 'effective_from', heading: 'FROM', value: ({ set }) => toInstant(set?.effectiveFromMs ?? null) },
 ];
 
 const HISTORY_FIELDS: readonly Field<DatedPrice>[] = [
   ...PRICE_FIELDS,
-  { name: 'effective_from', heading: 'FROM', value: ({ effectiveFromMs }) => toTime(effectiveFromMs) },
-  { name: 'created_at', heading: 'SET AT', value: ({ createdAtMs }) => toTime(createdAtMs) },
+  { name: 'effective_from', heading: 'FROM', value: ({ effectiveFromMs }) => toInstant(effectiveFromMs) },
+  { name: 'created_at', heading: 'SET AT', value: ({ createdAtMs }) => toInstant(createdAtMs) },
   { name: 'created_by', heading: 'BY', value: ({ createdBy }) => createdBy },
 ];
 
@@ -74,7 +75,7 @@ export const pricesSetCommand: Command = {
   async run(given, program) {
     const wanted = readPrice(given);
     const set = await program.withServices(given.settings, ({ prices }) => prices.set(wanted, COMMAND_LINE));
-    const told = `Set the price of ${set.modelId} from ${toTime(set.effectiveFromMs)} on.\n`;
+    const told = `Set the price of ${set.modelId} from ${toInstant(set.effectiveFromMs)} on.\n`;
     program.writeOut(given.options['json'] ? renderJson(toObject(set, HISTORY_FIELDS)) : told);
     return 0;
   },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { toInstant } from '../domain/instant.ts';
 import { UsageError } from './command.ts';
-import { parseExpiry, parseMoment, parsePast, parseSpan, toDay, toTime } from './times.ts';
+import { parseExpiry, parseMoment, parsePast, parseSpan, toDay } from './times.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const HOUR_MS = 3_600_000;
@@ -30,7 +31,7 @@ describe('times', () => {
   );
 
   it('are written in UTC', () => {
-    expect([toTime(NOW_MS), toTime(null), toDay(NOW_MS), toDay(null, 'never')]).toEqual([
+    expect([toInstant(NOW_MS), toInstant(null), toDay(NOW_MS), toDay(null, 'never')]).toEqual([
       '2026-11-21T12:00:00.000Z',
       null,
       '2026-11-21',

@@ -44,13 +44,6 @@ function parseDate(given: string, option: string, spans = '90m, 12h, 30d, 52w, o
   return atMs;
 }
 
-/** ISO 8601. */
-export function toTime(ms: number): string;
-export function toTime(ms: number | null): string | null;
-export function toTime(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}
-
 /** `2027-01-31`, in UTC. */
 export function toDay(ms: number | null, none = '–'): string {
   return ms === null ? none : new Date(ms).toISOString().slice(0, 10);

@@ -1,13 +1,14 @@
 // `umpire usage` and `umpire requests`: sums over the ledger, and its single rows.
 
 import type { ApiKey } from '../domain/api-key.ts';
+import { toInstant } from '../domain/instant.ts';
 import type { LedgerRow } from '../domain/ledger.ts';
 import { formatPrice, formatUsd } from '../domain/money.ts';
 import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, type CommandArguments, type CommandOption, refusePositionals, UsageError } from './command.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, writeRows } from './table.ts';
-import { parsePast, toDay, toTime } from './times.ts';
+import { parsePast, toDay } from './times.ts';
 
 const NO_REQUESTS = 'No requests in this time.';
 
@@ -45,11 +46,11 @@ const DIMENSION_FIELDS: Readonly<Record<UsageDimension, readonly Field<NamedGrou
     {
       name: 'start',
       heading: 'DAY',
-      value: ({ startMs = 0 }) => toTime(startMs),
+      value: ({ startMs = 0 }) => toInstant(startMs),
       show: ({ startMs = 0 }) => toDay(startMs),
     },
   ],
-  hour: [{ name: 'start', heading: 'HOUR', value: ({ startMs = 0 }) => toTime(startMs) }],
+  hour: [{ name: 'start', heading: 'HOUR', value: ({ startMs = 0 }) => toInstant(startMs) }],
 };
 
 const COUNT_FIELDS: readonly Field<UsageGroup>[] = [
@@ -70,7 +71,7 @@ const DIMENSIONS = Object.keys(DIMENSION_FIELDS) as UsageDimension[];
 const ROW_FIELDS: readonly Field<LedgerRow>[] = [
   { name: 'id', value: ({ id }) => id },
   { name: 'request_id', value: ({ requestId }) => requestId },
-  { name: 'accepted_at', heading: 'ACCEPTED', value: ({ acceptedAtMs }) => toTime(acceptedAtMs) },
+  { name: 'accepted_at', heading: 'ACCEPTED', value: ({ acceptedAtMs }) => toInstant(acceptedAtMs) },
   { name: 'key', heading: 'KEY', value: ({ keyId }) => keyId },
   { name: 'model', heading: 'MODEL', value: ({ modelId }) => modelId },
   { name: 'endpoint', heading: 'ENDPOINT', value: ({ endpoint }) => endpoint },

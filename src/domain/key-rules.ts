@@ -1,7 +1,7 @@
 // What the fields of a key may hold, for every way in: HTTP and the command line. Pure; what a key may do is not decided
 // here.
 
-import type { Budget, KeyLimits, KeyScope } from './api-key.ts';
+import { type Budget, KEY_LIMITS, type KeyLimits, type KeyScope, LIMIT_NAMES } from './api-key.ts';
 import { AppError } from './errors.ts';
 import { isModelText, isPrintable, isTime, MODEL_RULE } from './field-rules.ts';
 
@@ -73,17 +73,12 @@ function checkBudget({ amountPicoUsd }: Budget): void {
   throw invalid('A budget is at most 1,000,000 dollars.', 'budget.amount_usd');
 }
 
-const LIMIT_FIELDS = [
-  ['requestsPerMinute', 'limits.requests_per_minute'],
-  ['tokensPerMinute', 'limits.tokens_per_minute'],
-  ['concurrentRequests', 'limits.concurrent_requests'],
-] as const;
-
 function checkLimits(limits: Partial<KeyLimits>): void {
-  for (const [field, param] of LIMIT_FIELDS) {
-    const limit = limits[field] ?? null;
+  for (const name of LIMIT_NAMES) {
+    const limit = limits[name] ?? null;
     if (limit === null || (Number.isInteger(limit) && limit >= 1 && limit <= KEY_RULES.maxLimit)) continue;
-    throw invalid(`A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}.`, param);
+    const message = `A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}.`;
+    throw invalid(message, `limits.${KEY_LIMITS[name].field}`);
   }
 }
 

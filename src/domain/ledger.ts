@@ -1,6 +1,6 @@
 // The words of the ledger: what is reserved before a request runs, the one row it leaves, and where a key stands.
 
-import type { Budget, KeyLimits } from './api-key.ts';
+import { type Budget, byLimitCount, type KeyLimits, type LimitCount } from './api-key.ts';
 import type { Price } from './money.ts';
 import type { TokenUsage } from './usage.ts';
 
@@ -44,7 +44,7 @@ export interface RequestOutcome {
 export type LedgerRow = AcceptedRequest & RequestOutcome;
 
 /** Where a key stands after a request was let in or refused: what the headers tell. */
-export interface Standing {
+export interface Standing extends LimitStandings {
   /** null: no budget. */
   readonly budget: {
     readonly amountPicoUsd: bigint;
@@ -53,20 +53,19 @@ export interface Standing {
     /** null: never. */
     readonly resetsAtMs: number | null;
   } | null;
-  readonly requests: RateStanding | null;
-  readonly tokens: RateStanding | null;
-  readonly concurrent: { readonly limit: number; readonly remaining: number } | null;
 }
 
-/** Of a key without budget and limits, or where nobody can say. */
-export const NO_STANDING: Standing = { budget: null, requests: null, tokens: null, concurrent: null };
+/** By what each limit counts; null: no limit. */
+type LimitStandings = Readonly<Record<LimitCount, LimitStanding | null>>;
 
-/** One limit per minute. */
-export interface RateStanding {
+/** Of a key without budget and limits, or where nobody can say. */
+export const NO_STANDING: Standing = { budget: null, ...byLimitCount(() => null) };
+
+export interface LimitStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** Until all of the limit is free again, if nothing more is asked. */
-  readonly resetMs: number;
+  /** Of a limit per minute: until all of it is free again, if nothing more is asked. */
+  readonly resetMs?: number;
 }
 
 /** What must fit for a request to be let in. */
@@ -77,7 +76,7 @@ export interface Demand {
   readonly limits: KeyLimits;
 }
 
-export type RefusalReason = 'budget' | 'requests' | 'tokens' | 'concurrent';
+export type RefusalReason = 'budget' | LimitCount;
 
 /** A reply that is given again to a retry. */
 export interface StoredReply {

@@ -1,7 +1,7 @@
 // Counts of the last 60 seconds, out of two counts: of this minute of the clock, and of the one before, of which the share
 // counts that still lies within the 60 seconds. All in integers, so that what is refused and when it passes are exact.
 
-import type { RateStanding } from './ledger.ts';
+import type { LimitStanding } from './ledger.ts';
 
 export interface MinuteWindow {
   /** Start of the minute that `…Now` counts; `…Before` counts the one before it. */
@@ -73,7 +73,7 @@ export function rateStanding(
   window: MinuteWindow,
   unit: RateUnit,
   { limit, nowMs }: Omit<Wanted, 'amount'>,
-): RateStanding {
+): Required<LimitStanding> {
   const { now, before } = countsOf(window, unit);
   const free = Math.floor((limit * MINUTE_MS - usedTimesMinute(window, unit, nowMs)) / MINUTE_MS);
   const untilNextMs = MINUTE_MS - elapsedOf(window, nowMs);

@@ -2,7 +2,8 @@
 // retry.
 
 import type { FastifyReply } from 'fastify';
-import type { RateStanding, Standing, StoredReply } from '../domain/ledger.ts';
+import { KEY_LIMITS, LIMIT_NAMES } from '../domain/api-key.ts';
+import type { Standing, StoredReply } from '../domain/ledger.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Receipt } from '../services/accounting/accounting.ts';
 
@@ -17,14 +18,16 @@ export function costHeaders(costPicoUsd: bigint): Headers {
 }
 
 /** Nothing for what the key has no limit of. */
-export function standingHeaders({ budget, requests, tokens, concurrent }: Standing): Headers {
+export function standingHeaders({ budget, ...limits }: Standing): Headers {
   const headers: Headers = {};
   if (budget !== null) headers['x-umpire-budget-remaining-usd'] = formatUsd(budget.remainingPicoUsd);
-  if (requests !== null) addRate(headers, 'requests', requests);
-  if (tokens !== null) addRate(headers, 'tokens', tokens);
-  if (concurrent !== null) {
-    headers['x-ratelimit-limit-concurrent'] = String(concurrent.limit);
-    headers['x-ratelimit-remaining-concurrent'] = String(concurrent.remaining);
+  for (const { counts } of LIMIT_NAMES.map((name) => KEY_LIMITS[name])) {
+    const standing = limits[counts];
+    if (standing === null) continue;
+    const { limit, remaining, resetMs } = standing;
+    headers[`x-ratelimit-limit-${counts}`] = String(limit);
+    headers[`x-ratelimit-remaining-${counts}`] = String(remaining);
+    if (resetMs !== undefined) headers[`x-ratelimit-reset-${counts}`] = formatReset(resetMs);
   }
   return headers;
 }
@@ -39,12 +42,6 @@ export function sendReplay(reply: FastifyReply, kept: StoredReply): FastifyReply
     .headers({ ...kept.headers, 'idempotent-replayed': 'true' })
     .type(kept.contentType)
     .send(kept.body);
-}
-
-function addRate(headers: Headers, what: 'requests' | 'tokens', { limit, remaining, resetMs }: RateStanding): void {
-  headers[`x-ratelimit-limit-${what}`] = String(limit);
-  headers[`x-ratelimit-remaining-${what}`] = String(remaining);
-  headers[`x-ratelimit-reset-${what}`] = formatReset(resetMs);
 }
 
 /** In the chat format's own style: `120ms`, `1s`, `8.64s`, `6m0s`, `1h0m0s`. Rounded up to the millisecond. */

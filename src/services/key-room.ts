@@ -2,7 +2,7 @@
 // be found out by parsing megabytes. A look, no reservation: who passes may still be refused.
 
 import type { KeyStanding } from '../domain/account.ts';
-import type { ApiKey } from '../domain/api-key.ts';
+import { type ApiKey, LIMIT_NAMES } from '../domain/api-key.ts';
 import { type AppError, StoreUnavailableError } from '../domain/errors.ts';
 import type { ModelType } from '../domain/model-card.ts';
 import type { Catalog } from './catalog.ts';
@@ -22,8 +22,7 @@ export class KeyRoom {
 
   /** @returns AppError `insufficient_quota`, `rate_limit_exceeded`; undefined: there is room, or nobody can say */
   async findRefusal(key: ApiKey, type: ModelType): Promise<AppError | undefined> {
-    const { requestsPerMinute, tokensPerMinute, concurrentRequests } = key.limits;
-    const hasLimits = [requestsPerMinute, tokensPerMinute, concurrentRequests].some((limit) => limit !== null);
+    const hasLimits = LIMIT_NAMES.some((name) => key.limits[name] !== null);
     if (key.budget === null && !hasLimits) return undefined;
     try {
       const { standing, limit } = await this.#parts.usage.standing(key);

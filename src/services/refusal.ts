@@ -1,6 +1,6 @@
 // Why a request was not let in, in words: what is left, and when to come back. Pure.
 
-import type { Budget, KeyLimits } from '../domain/api-key.ts';
+import { type Budget, KEY_LIMITS, type KeyLimits, LIMIT_NAMES } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Demand, Standing } from '../domain/ledger.ts';
 import { formatUsd } from '../domain/money.ts';
@@ -65,17 +65,13 @@ function describeReset({ budget }: Standing): string {
 }
 
 function describeLimit(reason: Exclude<Refused['reason'], 'budget'>, standing: Standing, demand: Demand): string {
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = demand.limits;
-  switch (reason) {
-    case 'requests':
-      return `This key may make ${requestsPerMinute} requests a minute.`;
-    case 'tokens': {
-      const left = standing.tokens?.remaining ?? 0;
-      return `This request may use ${demand.tokens} tokens; this key may use ${tokensPerMinute} a minute, and ${left} are left.`;
-    }
-    case 'concurrent':
-      return `This key may have ${concurrentRequests} requests running at a time.`;
-  }
+  const refusals = LIMIT_NAMES.filter((name) => KEY_LIMITS[name].counts === reason).map((name) =>
+    KEY_LIMITS[name].refusal(demand.limits[name] ?? 0, {
+      tokens: demand.tokens,
+      left: standing[reason]?.remaining ?? 0,
+    }),
+  );
+  return refusals.join(' ');
 }
 
 export function storeUnavailable(cause: unknown): AppError {

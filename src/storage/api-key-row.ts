@@ -1,7 +1,16 @@
 // An API key as a row of its table, and back.
 
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { ApiKey, Budget, BudgetReset, KeyLimits, KeyScope } from '../domain/api-key.ts';
+import {
+  type ApiKey,
+  type Budget,
+  type BudgetReset,
+  byLimit,
+  byLimitField,
+  KEY_LIMITS,
+  type KeyScope,
+} from '../domain/api-key.ts';
+import { withoutAbsent } from '../domain/without-absent.ts';
 import type { AccountTable, ApiKeySecretTable, ApiKeyTable } from './schema.ts';
 import type { KeyChange, KeySecret } from './stores.ts';
 
@@ -20,7 +29,7 @@ export function toKeyRow(key: ApiKey): Insertable<ApiKeyTable> {
     disabled_at_ms: key.disabledAtMs,
     revoked_at_ms: key.revokedAtMs,
     ...toBudgetColumns(key.budget),
-    ...toLimitColumns(key.limits),
+    ...byLimitField((name) => key.limits[name]),
   };
 }
 
@@ -36,15 +45,15 @@ export function toSecretRow(keyId: string, secret: KeySecret): Insertable<ApiKey
 
 export function toChangedColumns(change: KeyChange): Updateable<ApiKeyTable> {
   const { name, models, scopes, budget, limits, expiresAtMs, disabledAtMs } = change;
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(models === undefined ? {} : { models: toModelsColumn(models) }),
-    ...(scopes === undefined ? {} : { scopes: JSON.stringify(scopes) }),
+  return withoutAbsent({
+    name,
+    models: models === undefined ? undefined : toModelsColumn(models),
+    scopes: scopes && JSON.stringify(scopes),
     ...(budget === undefined ? {} : toBudgetColumns(budget)),
-    ...(limits === undefined ? {} : toLimitColumns(limits)),
-    ...(expiresAtMs === undefined ? {} : { expires_at_ms: expiresAtMs }),
-    ...(disabledAtMs === undefined ? {} : { disabled_at_ms: disabledAtMs }),
-  };
+    ...(limits && byLimitField((limit) => limits[limit])),
+    expires_at_ms: expiresAtMs,
+    disabled_at_ms: disabledAtMs,
+  });
 }
 
 export function toApiKey(row: KeyRow): ApiKey {
@@ -55,11 +64,7 @@ export function toApiKey(row: KeyRow): ApiKey {
     models: row.models === null ? null : (JSON.parse(row.models) as string[]),
     scopes: JSON.parse(row.scopes) as KeyScope[],
     budget: toBudget(row),
-    limits: {
-      requestsPerMinute: toNumber(row.requests_per_minute),
-      tokensPerMinute: toNumber(row.tokens_per_minute),
-      concurrentRequests: toNumber(row.concurrent_requests),
-    },
+    limits: byLimit((name) => toNumber(row[KEY_LIMITS[name].field])),
     createdAtMs: Number(row.created_at_ms),
     createdBy: row.created_by,
     expiresAtMs: toNumber(row.expires_at_ms),
@@ -83,14 +88,6 @@ function toBudgetColumns(budget: Budget | null) {
 function toBudget(row: KeyRow): Budget | null {
   if (row.budget_pico_usd === null || row.budget_reset === null) return null;
   return { amountPicoUsd: BigInt(row.budget_pico_usd), reset: row.budget_reset as BudgetReset };
-}
-
-function toLimitColumns(limits: KeyLimits) {
-  return {
-    requests_per_minute: limits.requestsPerMinute,
-    tokens_per_minute: limits.tokensPerMinute,
-    concurrent_requests: limits.concurrentRequests,
-  };
 }
 
 function toNumber(value: number | bigint | string | null): number | null {

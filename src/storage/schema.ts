@@ -1,6 +1,7 @@
 // The tables as the query builder knows them, in types that every SQL store has. migrations.ts makes them.
 
 import type { ColumnType } from 'kysely';
+import type { LimitField } from '../domain/api-key.ts';
 
 /** SQLite answers with a number while it is exact and a bigint beyond, PostgreSQL with text; written as a number. */
 export type BigIntColumn = ColumnType<number | bigint | string, number | bigint, number | bigint>;
@@ -8,7 +9,8 @@ export type BigIntColumn = ColumnType<number | bigint | string, number | bigint,
 /** Decimal digits in text: what is added up here may pass 64 bits, and is only ever computed outside of SQL. */
 export type DigitsColumn = string;
 
-export interface ApiKeyTable {
+/** With a column for each limit. */
+export interface ApiKeyTable extends Record<LimitField, BigIntColumn | null> {
   id: string;
   name: string;
   /** Of the newest secret. */
@@ -25,9 +27,6 @@ export interface ApiKeyTable {
   /** null together with `budget_reset`: no budget. */
   budget_pico_usd: DigitsColumn | null;
   budget_reset: string | null;
-  requests_per_minute: BigIntColumn | null;
-  tokens_per_minute: BigIntColumn | null;
-  concurrent_requests: BigIntColumn | null;
 }
 
 export interface ApiKeySecretTable {

@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ApiKey } from '../../domain/api-key.ts';
+import { toInstant } from '../../domain/instant.ts';
 import { pageOf } from '../../domain/page.ts';
 import type { ApiKeyService } from '../../services/keys/keys.ts';
 import { keyOf } from '../authenticate.ts';
@@ -23,7 +24,6 @@ import {
   toNewKey,
   toWireKey,
 } from '../schemas/admin-key.ts';
-import { toInstant } from '../schemas/instant.ts';
 import { keyCursor, limitParameter, nextCursorOf } from '../schemas/paging.ts';
 import { strictFields } from '../schemas/strict-fields.ts';
 

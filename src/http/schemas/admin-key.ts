@@ -2,12 +2,13 @@
 // checked by the service; here are their shapes.
 
 import { z } from 'zod';
-import type { ApiKey, KeyState } from '../../domain/api-key.ts';
+import { type ApiKey, byLimit, byLimitField, KEY_LIMITS, type KeyState } from '../../domain/api-key.ts';
 import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../domain/field-rules.ts';
+import { toKeyJson } from '../../domain/key-json.ts';
 import { KEY_RULES } from '../../domain/key-rules.ts';
-import { formatUsd } from '../../domain/money.ts';
+import { withoutAbsent } from '../../domain/without-absent.ts';
 import type { KeyPatch, NewApiKey } from '../../services/keys/keys.ts';
-import { instantField, instantReply, toInstant } from './instant.ts';
+import { instantField, instantReply } from './instant.ts';
 import { usdField, usdReply } from './money-field.ts';
 import { listOf } from './paging.ts';
 import { strictFields } from './strict-fields.ts';
@@ -22,11 +23,7 @@ const keyBudget = z
   })
   .meta({ id: 'KeyBudget', description: 'What a key may spend.' });
 const keyLimits = z
-  .object({
-    requests_per_minute: limitReply.describe('Requests it may begin in a minute of the clock; null: no limit.'),
-    tokens_per_minute: limitReply.describe('Tokens it may use in a minute of the clock; null: no limit.'),
-    concurrent_requests: limitReply.describe('Requests it may have under way at a time; null: no limit.'),
-  })
+  .object(byLimitField((name) => limitReply.describe(`${KEY_LIMITS[name].meaning}; null: no limit.`)))
   .meta({ id: 'KeyLimits', description: 'How much a key may ask at a time.' });
 
 export const keySchema = z
@@ -90,11 +87,10 @@ const budget = strictFields('budget', {
   .describe('What it may spend; null: no end.');
 const LIMIT = `A limit is a whole number from 1 to ${KEY_RULES.maxLimit.toLocaleString('en-US')}, or null for none.`;
 const limit = z.int(LIMIT).min(1, LIMIT).max(KEY_RULES.maxLimit, LIMIT).nullable().optional();
-const limits = strictFields('limits', {
-  requests_per_minute: limit.describe('Requests it may begin in a minute of the clock; null: no limit.'),
-  tokens_per_minute: limit.describe('Tokens it may use in a minute of the clock; null: no limit.'),
-  concurrent_requests: limit.describe('Requests it may have under way at a time; null: no limit.'),
-}).meta({ id: 'NewKeyLimits', description: 'How much a key may ask at a time.' });
+const limits = strictFields(
+  'limits',
+  byLimitField((name) => limit.describe(`${KEY_LIMITS[name].meaning}; null: no limit.`)),
+).meta({ id: 'NewKeyLimits', description: 'How much a key may ask at a time.' });
 const expiresAt = instantField('expires_at').nullable().describe('From then on it is refused; null: never.');
 
 export const newKeySchema = strictFields('body', {
@@ -111,7 +107,7 @@ export const newKeyExample = {
   scopes: ['inference'],
   models: ['kev', 'text-*'],
   budget: { amount_usd: '25.00', reset: 'month' },
-  limits: { requests_per_minute: 600, tokens_per_minute: 1_000_000, concurrent_requests: 16 },
+  limits: byLimitField((name) => KEY_LIMITS[name].example),
   expires_at: null,
 };
 
@@ -148,28 +144,7 @@ export const rotationSchema = z
 export const rotationExample = { overlap_seconds: 3600 };
 
 export function toWireKey(key: ApiKey, state: KeyState): z.output<typeof keySchema> {
-  const { budget: amount, limits: given } = key;
-  return {
-    object: 'api_key',
-    id: key.id,
-    name: key.name,
-    visible_prefix: key.visiblePrefix,
-    state,
-    scopes: [...key.scopes],
-    models: key.models === null ? null : [...key.models],
-    budget: amount === null ? null : { amount_usd: formatUsd(amount.amountPicoUsd), reset: amount.reset },
-    limits: {
-      requests_per_minute: given.requestsPerMinute,
-      tokens_per_minute: given.tokensPerMinute,
-      concurrent_requests: given.concurrentRequests,
-    },
-    created_at: toInstant(key.createdAtMs),
-    created_by: key.createdBy,
-    expires_at: toInstant(key.expiresAtMs),
-    disabled_at: toInstant(key.disabledAtMs),
-    revoked_at: toInstant(key.revokedAtMs),
-    last_used_at: toInstant(key.lastUsedAtMs),
-  };
+  return { object: 'api_key', ...toKeyJson(key, state) };
 }
 
 export function toNewKey(body: z.output<typeof newKeySchema>): NewApiKey {
@@ -182,26 +157,14 @@ export function toNewKey(body: z.output<typeof newKeySchema>): NewApiKey {
 }
 
 export function toKeyPatch(body: z.output<typeof keyPatchSchema>): KeyPatch {
-  return {
-    ...(body.name === undefined ? {} : { name: body.name }),
-    ...(body.scopes === undefined ? {} : { scopes: body.scopes }),
-    ...(body.models === undefined ? {} : { models: body.models }),
-    ...(body.budget === undefined ? {} : { budget: toBudget(body.budget) }),
-    ...(body.limits === undefined ? {} : { limits: toLimits(body.limits) }),
-    ...(body.expires_at === undefined ? {} : { expiresAtMs: body.expires_at }),
-    ...(body.disabled === undefined ? {} : { isDisabled: body.disabled }),
-  };
-}
-
-function toBudget(given: z.output<typeof budget>): KeyPatch['budget'] & (object | null) {
-  return given === null ? null : { amountPicoUsd: given.amount_usd, reset: given.reset };
-}
-
-function toLimits(given: z.output<typeof limits>): NonNullable<KeyPatch['limits']> {
-  const { requests_per_minute, tokens_per_minute, concurrent_requests } = given;
-  return {
-    ...(requests_per_minute === undefined ? {} : { requestsPerMinute: requests_per_minute }),
-    ...(tokens_per_minute === undefined ? {} : { tokensPerMinute: tokens_per_minute }),
-    ...(concurrent_requests === undefined ? {} : { concurrentRequests: concurrent_requests }),
-  };
+  const { name, scopes, models, budget, limits } = body;
+  return withoutAbsent({
+    name,
+    scopes,
+    models,
+    budget: budget && { amountPicoUsd: budget.amount_usd, reset: budget.reset },
+    limits: limits && withoutAbsent(byLimit((limit) => limits[KEY_LIMITS[limit].field])),
+    expiresAtMs: body.expires_at,
+    isDisabled: body.disabled,
+  });
 }

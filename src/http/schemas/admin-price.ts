@@ -2,10 +2,11 @@
 
 import { z } from 'zod';
 import { MAX_MODEL_LENGTH, PRINTABLE_PATTERN } from '../../domain/field-rules.ts';
+import { toInstant } from '../../domain/instant.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { type DatedPrice, formatPrice, type Price } from '../../domain/money.ts';
 import type { NewPrice } from '../../services/prices.ts';
-import { instantField, instantReply, toInstant } from './instant.ts';
+import { instantField, instantReply } from './instant.ts';
 import { priceField } from './money-field.ts';
 import { listOf } from './paging.ts';
 import { strictFields } from './strict-fields.ts';

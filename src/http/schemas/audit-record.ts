@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import type { StoredAuditRecord } from '../../domain/audit.ts';
-import { instantReply, toInstant } from './instant.ts';
+import { toInstant } from '../../domain/instant.ts';
+import { instantReply } from './instant.ts';
 import { limitParameter, listOf, numberCursor } from './paging.ts';
 import { strictFields } from './strict-fields.ts';
 

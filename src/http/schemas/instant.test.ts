@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { instantField, toInstant } from './instant.ts';
+import { toInstant } from '../../domain/instant.ts';
+import { instantField } from './instant.ts';
 
 const field = instantField('expires_at');
 const parameter = instantField('from', 'parameter');

@@ -1,4 +1,5 @@
-// Moments in bodies and queries: those of RFC 3339, or a date, which is its midnight in UTC. In replies always UTC.
+// Moments in bodies and queries: those of RFC 3339, or a date, which is its midnight in UTC. In replies always UTC
+// (domain/instant.ts).
 
 import { z } from 'zod';
 
@@ -32,12 +33,6 @@ function findInstantMs(given: string): number | undefined {
   if (day === undefined || Number.isNaN(atMs) || atMs > LAST_MS) return undefined;
   // The built-in parser takes the 31st of any month for a day of the next.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? atMs : undefined;
-}
-
-export function toInstant(ms: number): string;
-export function toInstant(ms: number | null): string | null;
-export function toInstant(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
 
 export const instantReply = z.string().meta({ format: 'date-time' });

@@ -1,10 +1,11 @@
 // Single rows of the ledger on the wire, in JSON and as CSV: what each request was, used and cost.
 
 import { z } from 'zod';
+import { toInstant } from '../../domain/instant.ts';
 import type { LedgerRow } from '../../domain/ledger.ts';
 import { formatPrice } from '../../domain/money.ts';
 import type { CsvRow } from '../csv-reply.ts';
-import { instantReply, toInstant } from './instant.ts';
+import { instantReply } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
 import { listOf } from './paging.ts';
 

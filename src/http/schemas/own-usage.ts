@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import type { KeyStanding } from '../../domain/account.ts';
-import type { ApiKey } from '../../domain/api-key.ts';
-import type { RateStanding } from '../../domain/ledger.ts';
-import { formatUsd } from '../../domain/money.ts';
-import { instantReply, toInstant } from './instant.ts';
+import { type ApiKey, byLimitField, KEY_LIMITS } from '../../domain/api-key.ts';
+import { toBudgetStandingJson } from '../../domain/key-json.ts';
+import type { LimitStanding } from '../../domain/ledger.ts';
+import { instantReply } from './instant.ts';
 import { usdReply } from './money-field.ts';
 import { reportShape } from './usage-report.ts';
 
@@ -17,8 +17,7 @@ const rate = z
     remaining,
     reset_ms: z.number().describe('Until all of it is free again, if nothing more is asked.'),
   })
-  .meta({ id: 'RateStanding', description: 'Where a limit per minute stands.' })
-  .nullable();
+  .meta({ id: 'RateStanding', description: 'Where a limit per minute stands.' });
 
 const budgetStanding = z
   .object({
@@ -31,16 +30,14 @@ const budgetStanding = z
   })
   .meta({ id: 'BudgetStanding', description: 'Where the budget of a key stands.' });
 
+const concurrency = z
+  .object({ limit, remaining })
+  .meta({ id: 'ConcurrencyStanding', description: 'How many requests may be under way at a time.' });
+
 const limitStanding = z
-  .object({
-    requests_per_minute: rate.describe('null: no limit.'),
-    tokens_per_minute: rate.describe('null: no limit.'),
-    concurrent_requests: z
-      .object({ limit, remaining })
-      .meta({ id: 'ConcurrencyStanding', description: 'How many requests may be under way at a time.' })
-      .nullable()
-      .describe('null: no limit.'),
-  })
+  .object(
+    byLimitField((name) => (KEY_LIMITS[name].isPerMinute ? rate : concurrency).nullable().describe('null: no limit.')),
+  )
   .meta({ id: 'LimitStanding', description: 'Where the limits of a key stand.' });
 
 const standingShape = {
@@ -59,30 +56,16 @@ export const ownUsageSchema = z
 
 type WireStanding = Pick<z.output<typeof ownUsageSchema>, 'budget' | 'limits'>;
 
-export function toWireStanding(key: ApiKey, { standing, spentPicoUsd, reservedPicoUsd }: KeyStanding): WireStanding {
-  const { budget, requests, tokens, concurrent } = standing;
+export function toWireStanding(key: ApiKey, keyStanding: KeyStanding): WireStanding {
+  const { standing } = keyStanding;
   return {
-    budget:
-      budget === null
-        ? null
-        : {
-            amount_usd: formatUsd(budget.amountPicoUsd),
-            reset: key.budget?.reset ?? 'none',
-            spent_usd: formatUsd(spentPicoUsd),
-            reserved_usd: formatUsd(reservedPicoUsd),
-            remaining_usd: formatUsd(budget.remainingPicoUsd),
-            resets_at: toInstant(budget.resetsAtMs),
-          },
-    limits: {
-      requests_per_minute: toWireRate(requests),
-      tokens_per_minute: toWireRate(tokens),
-      concurrent_requests: concurrent === null ? null : { ...concurrent },
-    },
+    budget: toBudgetStandingJson(key, keyStanding),
+    limits: byLimitField((name) => toWireLimit(standing[KEY_LIMITS[name].counts])),
   };
 }
 
-function toWireRate(standing: RateStanding | null): z.output<typeof rate> {
-  return standing === null
-    ? null
-    : { limit: standing.limit, remaining: standing.remaining, reset_ms: standing.resetMs };
+function toWireLimit(standing: LimitStanding | null): z.output<typeof rate | typeof concurrency> | null {
+  if (standing === null) return null;
+  const { resetMs, ...counts } = standing;
+  return resetMs === undefined ? counts : { ...counts, reset_ms: resetMs };
 }

@@ -2,10 +2,11 @@
 
 import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
+import { toInstant } from '../../domain/instant.ts';
 import type { UsageDimension, UsageFilter, UsageGroup } from '../../domain/usage-report.ts';
 import type { GroupPage, UsageReport } from '../../services/reports/reports.ts';
 import type { CsvRow } from '../csv-reply.ts';
-import { instantField, instantReply, toInstant } from './instant.ts';
+import { instantField, instantReply } from './instant.ts';
 import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
 import { limitParameter, nextCursor, numberCursor, rowCursorParameter } from './paging.ts';
 import { filterText, queryText, strictFields } from './strict-fields.ts';

@@ -1,7 +1,7 @@
 // Whether a key will most likely be let in, from where it stood when the store was last asked. With that, work can begin
 // while the store is asked again: a guess that is wrong costs work that is thrown away, never a wrong bill.
 
-import type { RateStanding, Standing } from '../../domain/ledger.ts';
+import type { LimitStanding, Standing } from '../../domain/ledger.ts';
 import { costPicoUsd } from '../../domain/money.ts';
 import type { ExpectedWork } from './accounting.ts';
 
@@ -44,6 +44,6 @@ export class Foresight {
   }
 }
 
-function hasRoom(rate: RateStanding | null, amount: number): boolean {
+function hasRoom(rate: LimitStanding | null, amount: number): boolean {
   return rate === null || rate.remaining >= amount * ROOM_FOR_REQUESTS;
 }
