@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Question } from '../../src/domain/question.ts';
 import { SplitEncoder } from '../../src/runtime/families/split-encoder/split-encoder.ts';
-import { StateCache } from '../../src/runtime/families/split-encoder/state-cache.ts';
+import { StateMemory } from '../../src/runtime/families/split-encoder/state-memory.ts';
 import { openGraphs } from '../../src/runtime/graph-opener.ts';
 import { findPrecision } from '../../src/runtime/load-model.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
@@ -89,7 +89,7 @@ async function prepareRuns(setup: BareLoopSetup): Promise<readonly RecordedRun[]
     answer: recorded('answer'),
     head: recorded('head'),
     decide: sessions.has('decide') ? recorded('decide') : undefined,
-    cache: new StateCache(0),
+    memory: new StateMemory(0),
   });
   await model.decide(setup);
   return runs;

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
-import type { StateCache } from './families/split-encoder/state-cache.ts';
+import type { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-check.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
@@ -35,7 +35,7 @@ export function findPrecision({ manifest }: ModelFolder, device: string): string
 
 export interface LoadSettings extends OpenerSettings {
   /** Of this thread: all its decision models share one. */
-  readonly cache: StateCache;
+  readonly memory: StateMemory;
   readonly tokenizer?: TokenizerChoice | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function loadModel(folder: ModelFolder, settings: LoadSettings): Pr
   const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path, settings.tokenizer));
   const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
   const { family, checked } = await within(folder, 'golden.json', () =>
-    checkedFamily({ folder, precision, tokenizer, opened, cache: settings.cache }),
+    checkedFamily({ folder, precision, tokenizer, opened, memory: settings.memory }),
   );
   const { timedCases, probe } = checked;
   const { optimizedGraphs, warnings } = opened;
@@ -66,11 +66,11 @@ interface FamilyParts {
   readonly precision: string;
   readonly tokenizer: Tokenizer;
   readonly opened: OpenedGraphs;
-  readonly cache: StateCache;
+  readonly memory: StateMemory;
 }
 
 /** The model behind its family's code, golden cases run. */
-async function checkedFamily({ folder, precision, tokenizer, opened, cache }: FamilyParts) {
+async function checkedFamily({ folder, precision, tokenizer, opened, memory }: FamilyParts) {
   const { manifest } = folder;
   const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
   const graph = (role: string) => requireGraph(opened, role);
@@ -78,7 +78,7 @@ async function checkedFamily({ folder, precision, tokenizer, opened, cache }: Fa
     if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
     const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
     const decide = opened.sessions.get('decide');
-    const family = new SplitEncoder({ manifest, tokenizer, cache, ...graphs, decide });
+    const family = new SplitEncoder({ manifest, tokenizer, memory, ...graphs, decide });
     return { family, checked: requireAgreement(await checkDecisions(family, cases as DecisionCase[], precision)) };
   }
   const family = new TextEncoder({ manifest, tokenizer, embed: graph('embed') });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../domain/errors.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
-import { StateCache } from './families/split-encoder/state-cache.ts';
+import { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { dropUnusedEntries } from './graph-cache.ts';
 import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
@@ -25,13 +25,13 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
       threads: setup.threads,
       deviceGraph: findDeviceGraph(setup),
     });
-    const cache = new StateCache(setup.stateCacheBytes);
+    const memory = new StateMemory(setup.stateCacheBytes);
     const models = new Map<string, LoadedModel>();
     for (const folder of setup.models) {
-      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, cache }));
+      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, memory }));
     }
     // The golden cases have touched memory that documents may take a while to need.
-    cache.clear();
+    memory.rest();
     if (setup.cacheFolder !== undefined) await dropUnusedEntries(setup.cacheFolder, Date.now());
     report(loadedReport(device, [...models.values()], warning));
     return async (task) => settle(() => perform(task, models));

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
 import { SplitEncoder } from '../../src/runtime/families/split-encoder/split-encoder.ts';
-import { StateCache } from '../../src/runtime/families/split-encoder/state-cache.ts';
+import { StateMemory } from '../../src/runtime/families/split-encoder/state-memory.ts';
 import type { SplitEncoderManifest } from '../../src/runtime/model-folder/manifest.ts';
 import { type GraphSession, openGraph } from '../../src/runtime/session.ts';
 import { openTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
   if (!isWordPiece(tokenizer)) throw new Error('kev reads WordPiece');
   makeEncoder = (bytes, isWhole) => {
     const decideOrNot = isWhole ? counted : undefined;
-    return new SplitEncoder({ manifest, tokenizer, cache: new StateCache(bytes), ...sessions, decide: decideOrNot });
+    return new SplitEncoder({ manifest, tokenizer, memory: new StateMemory(bytes), ...sessions, decide: decideOrNot });
   };
 }, 60_000);
 

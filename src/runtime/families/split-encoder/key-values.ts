@@ -55,6 +55,15 @@ export class KeyValueLayout {
       }
     }
   }
+
+  /** One after the other, from the first token on. */
+  join(parts: readonly KeyValues[], target: KeyValues): void {
+    let to = 0;
+    for (const part of parts) {
+      this.copy(part, target, { tokens: part.tokens, from: 0, to });
+      to += part.tokens;
+    }
+  }
 }
 
 /** Frees at once: left to the collector, tens of megabytes a document would pile up. The arrays are empty then. */

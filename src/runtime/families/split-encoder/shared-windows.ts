@@ -3,6 +3,7 @@
 
 import type { EncodedShare, WindowKey } from '../../messages.ts';
 import type { KeyValueLayout, KeyValues } from './key-values.ts';
+import { countTokens } from './windows.ts';
 
 /** @param memory used if it is large enough; nobody may be reading it */
 export function openShare(
@@ -10,8 +11,7 @@ export function openShare(
   layout: KeyValueLayout,
   memory: SharedArrayBuffer | undefined,
 ): EncodedShare {
-  const tokens = windows.reduce((sum, window) => sum + window.tokens, 0);
-  const bytes = layout.floats(tokens) * Float32Array.BYTES_PER_ELEMENT;
+  const bytes = layout.floats(countTokens(windows)) * Float32Array.BYTES_PER_ELEMENT;
   const isEnough = memory !== undefined && memory.byteLength >= bytes;
   return { windows, memory: isEnough ? memory : new SharedArrayBuffer(bytes) };
 }

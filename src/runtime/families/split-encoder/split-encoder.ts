@@ -2,8 +2,6 @@
 // values. The contract is models/README.md. Alone a worker does a whole decision; several may share one, by windows
 // first and by questions then, with the same bits, because every run is the same run.
 
-import { isDeepStrictEqual } from 'node:util';
-import type { Question } from '../../../domain/question.ts';
 import { softmax, temperatureOf } from '../../../domain/temperature.ts';
 import type {
   AnswerEndTask,
@@ -13,110 +11,71 @@ import type {
   AnswerTask,
   DecideReply,
   DecideTask,
-  EncodedShare,
   EncodeReply,
   EncodeTask,
 } from '../../messages.ts';
 import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
-import type { GraphSession } from '../../session.ts';
 import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
 import { cutShare } from '../cut.ts';
-import { type DecisionTexts, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
+import type { DecisionTexts } from './decision-tokens.ts';
 import { KeyValueLayout, type KeyValues } from './key-values.ts';
-import {
-  cutWindows,
-  type PreparedQuestion,
-  type PromptLimits,
-  prepareQuestion,
-  type TokenizedQuestion,
-  tokenizeQuestion,
-} from './prompt.ts';
+import type { Chunk, PreparedQuestion, TokenizedQuestion } from './prompt.ts';
+import { PromptReader } from './prompt-reader.ts';
 import { restoreOrder } from './readout.ts';
-import { SplitGraphs } from './split-graphs.ts';
-import type { StateCache } from './state-cache.ts';
-import { type KeyedWindow, type ReadOptions, StateReader } from './state-reader.ts';
-import { keyOfWindow } from './window-keys.ts';
+import { SplitGraphs, type SplitSessions } from './split-graphs.ts';
+import type { Lease, StateMemory } from './state-memory.ts';
+import { StateReader } from './state-reader.ts';
+import { countTokens, type Window } from './windows.ts';
 
-const STATE_SEGMENT = 0;
-const INSTRUCTION_SEGMENT = 1;
-
-/** Longer texts are read again for every part of a decision rather than kept until the next one. */
-const REMEMBERED_CHARACTERS = 262_144;
-
-export interface SplitEncoderParts {
+export interface SplitEncoderParts extends SplitSessions {
   readonly manifest: SplitEncoderManifest;
   readonly tokenizer: WordPieceTokenizer;
-  readonly encode: GraphSession;
-  readonly answer: GraphSession;
-  readonly head: GraphSession;
-  /** All three in one; models may come without. */
-  readonly decide?: GraphSession | undefined;
-  /** All models of a worker may share one. */
-  readonly cache: StateCache;
+  /** All models of a worker share one. */
+  readonly memory: StateMemory;
 }
 
-/** The first answer of a decision, where the run that encoded the document gave it. */
-interface FirstAnswer {
+/** The first question about a document of one window: one run may encode and answer. */
+interface FirstQuestion {
+  readonly window: Window;
   readonly question: PreparedQuestion;
-  /** The document. */
-  readonly window: KeyedWindow;
-  logits: Float32Array | undefined;
-  readonly run: NonNullable<ReadOptions['encodeWhole']>;
 }
 
-interface StateText {
-  readonly text: string;
-  /** Content tokens. */
-  readonly inputTokens: number;
-  readonly windows: readonly KeyedWindow[];
-}
+type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens'>;
 
 export class SplitEncoder {
   readonly manifest: SplitEncoderManifest;
   readonly tokenizer: WordPieceTokenizer;
+  private readonly prompts: PromptReader;
   private readonly graphs: SplitGraphs;
-  private readonly limits: PromptLimits;
   private readonly states: StateReader;
-  private lastState: StateText | undefined;
-  private lastQuestion: { readonly question: Question; readonly tokenized: TokenizedQuestion } | undefined;
 
-  constructor({ manifest, tokenizer, cache, ...graphs }: SplitEncoderParts) {
-    const { windows, branches, shape } = manifest;
+  constructor({ manifest, tokenizer, memory, ...sessions }: SplitEncoderParts) {
+    const { layers, heads, head_size: headSize } = manifest.shape;
     this.manifest = manifest;
     this.tokenizer = tokenizer;
-    this.graphs = new SplitGraphs(shape, graphs);
-    this.limits = {
-      windowTokens: windows.tokens,
-      maxWindowIndex: windows.max_index,
-      branchTokens: branches.max_tokens,
-      branchScores: branches.max_scores,
-    };
-    const layout = new KeyValueLayout({ layers: shape.layers, heads: shape.heads, headSize: shape.head_size });
-    this.states = new StateReader({ graphs: this.graphs, layout, cache });
+    this.prompts = new PromptReader({ manifest, tokenizer });
+    this.graphs = new SplitGraphs(manifest.shape, sessions);
+    const layout = new KeyValueLayout({ layers, heads, headSize });
+    this.states = new StateReader({ graphs: this.graphs, layout, memory });
   }
 
   /** What `decide` would bill. @throws AppError context_length_exceeded */
   countTokens({ state, questions }: DecisionTexts): number {
-    return this.readText(state).inputTokens + tokenizeQuestions(questions, this).questionTokens;
+    return this.prompts.readState(state).inputTokens + this.prompts.readQuestions(questions).questionTokens;
   }
 
   /** A whole decision. @param isFresh encode all of it and keep nothing @throws AppError context_length_exceeded */
   async decide(task: Pick<DecideTask, 'state' | 'questions' | 'isPassing'>, isFresh = false): Promise<DecideReply> {
     const startedMs = performance.now();
-    const { windows, inputTokens } = this.readText(task.state);
-    const { questions, questionTokens } = tokenizeQuestions(task.questions, this);
+    const { windows, inputTokens } = this.prompts.readState(task.state);
+    const { questions, questionTokens } = this.prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
     const first = this.prepareFirst(questions, windows);
-    const answer = async (state: KeyValues, keptTokens: number) => ({
-      probabilities: await this.answerAll(questions, state, first),
-      stateTokens: state.tokens,
-      keptTokens,
-    });
-    const isPassing = task.isPassing === true && questions.length === 1 && !this.states.knows(windows);
+    const isPassing = isFresh || !this.states.keepsAny || (task.isPassing === true && !this.states.knows(windows));
     const answered =
-      isPassing && first !== undefined
+      first !== undefined && questions.length === 1 && isPassing
         ? await this.answerPassing(first)
-        : await this.states.read(windows, answer, { isFresh, encodeWhole: first?.run });
+        : await this.readAndAnswer(windows, questions, { first, isFresh });
     return {
       ...answered,
       inputTokens: inputTokens + questionTokens,
@@ -128,8 +87,8 @@ export class SplitEncoder {
   /** One share of a document's windows. @throws AppError context_length_exceeded */
   async encodeShare(task: Omit<EncodeTask, 'kind' | 'modelId'>): Promise<EncodeReply> {
     const startedMs = performance.now();
-    const { windows, inputTokens } = this.readText(task.state);
-    const { questionTokens } = tokenizeQuestions(task.questions, this);
+    const { windows, inputTokens } = this.prompts.readState(task.state);
+    const { questionTokens } = this.prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
     const shared = await this.states.share(cutShare(windows, task.share, task.shares), task.memory);
     return { ...shared, inputTokens: inputTokens + questionTokens, ...timesSince(startedMs, tokenizedMs) };
@@ -138,130 +97,106 @@ export class SplitEncoder {
   /** Some questions about a document that is encoded already. */
   async answerShared(task: Omit<AnswerTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
     const startedMs = performance.now();
-    const questions = task.questions.map((question) => tokenizeQuestion(question, this.tokenizer));
+    const { questions } = this.prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
-    const probabilities = await this.states.readShares(task.shares, (state) => this.answerAll(questions, state));
-    return { probabilities, ...timesSince(startedMs, tokenizedMs) };
+    const state = await this.states.readShares(task.shares);
+    try {
+      return { probabilities: await this.answerAll(questions, state), ...timesSince(startedMs, tokenizedMs) };
+    } finally {
+      state.release();
+    }
   }
 
   /** Some runs of one question about a document that is encoded already. */
   async answerSlice(task: Omit<AnswerSliceTask, 'kind' | 'modelId'>): Promise<AnswerSliceReply> {
     const startedMs = performance.now();
-    const question = this.prepare(this.readQuestion(task.question), countTokens(task.shares));
+    const stateTokens = countTokens(task.shares.flatMap(({ windows }) => windows));
+    const question = this.prompts.prepare(this.prompts.readQuestion(task.question), stateTokens);
     const tokenizedMs = performance.now();
     const chunks = cutShare(question.chunks, task.slice, task.slices);
     // More slices than runs: nothing is left for some of them.
     if (chunks.length === 0) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
-    const vectors = await this.states.readShares(task.shares, (state) =>
-      this.besideInstructions(question, state, (joined) => this.graphs.pieceVectors(chunks, joined)),
-    );
-    return { vectors, ...timesSince(startedMs, tokenizedMs) };
+    const state = await this.states.readShares(task.shares);
+    try {
+      return { vectors: await this.runChunks(chunks, question, state), ...timesSince(startedMs, tokenizedMs) };
+    } finally {
+      state.release();
+    }
   }
 
   /** The answer to a question of which all runs are done. */
   async endAnswer(task: Omit<AnswerEndTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
     const startedMs = performance.now();
-    const question = this.prepare(this.readQuestion(task.question), task.stateTokens);
+    const question = this.prompts.prepare(this.prompts.readQuestion(task.question), task.stateTokens);
     const tokenizedMs = performance.now();
     const probabilities = [this.readOut(question, await this.graphs.logitsOf(question, task.vectors))];
     return { probabilities, ...timesSince(startedMs, tokenizedMs) };
   }
 
-  /** The slices of one question come one after the other, too. */
-  private readQuestion(question: Question): TokenizedQuestion {
-    if (this.lastQuestion !== undefined && isDeepStrictEqual(this.lastQuestion.question, question))
-      return this.lastQuestion.tokenized;
-    const tokenized = tokenizeQuestion(question, this.tokenizer);
-    this.lastQuestion = { question, tokenized };
-    return tokenized;
+  private prepareFirst(
+    [question]: readonly TokenizedQuestion[],
+    [window, ...more]: readonly Window[],
+  ): FirstQuestion | undefined {
+    if (question === undefined || window === undefined || more.length > 0) return undefined;
+    const prepared = this.prompts.prepare(question, window.tokens);
+    return this.graphs.canDecideWindow(prepared) ? { window, question: prepared } : undefined;
   }
 
-  /** The parts of one decision come one after the other and bring the same text. */
-  private readText(text: string): StateText {
-    if (this.lastState?.text === text) return this.lastState;
-    const ids = tokenizeState(text, this);
-    const windows = this.toWindows(cutWindows(ids, this.tokenizer, this.limits), STATE_SEGMENT);
-    const state = { text, inputTokens: ids.length, windows };
-    this.lastState = text.length > REMEMBERED_CHARACTERS ? undefined : state;
-    return state;
-  }
-
-  private toWindows(slices: readonly Int32Array[], segment: number): KeyedWindow[] {
-    return slices.map((ids, number) => {
-      const window = { ids, segment, index: Math.min(number, this.limits.maxWindowIndex) };
-      return { ...window, tokens: ids.length, key: keyOfWindow(window, this.manifest.id) };
-    });
-  }
-
-  /** The first question about a document of one window, to be answered by the run that encodes it. */
-  private prepareFirst(questions: readonly TokenizedQuestion[], [only, ...more]: readonly KeyedWindow[]) {
-    const [question] = questions;
-    if (question === undefined || only === undefined || more.length > 0) return undefined;
-    const prepared = this.prepare(question, only.tokens);
-    if (!this.graphs.canDecideWindow(prepared)) return undefined;
-    const first: FirstAnswer = {
-      question: prepared,
-      window: only,
-      logits: undefined,
-      run: async (window, target, isKept) => {
-        const isNeeded = isKept || questions.length > 1;
-        first.logits = await this.graphs.decideWindow(window, prepared, isNeeded ? target : undefined);
-      },
-    };
-    return first;
-  }
-
-  /** Keys and values that nobody wants are not written. */
-  private async answerPassing({ question, window }: FirstAnswer) {
+  /** Keys and values that nobody will ask for are not written. */
+  private async answerPassing({ window, question }: FirstQuestion): Promise<Answered> {
     const logits = await this.graphs.decideWindow(window, question);
     return { probabilities: [this.readOut(question, logits)], stateTokens: window.tokens, keptTokens: 0 };
   }
 
-  private prepare(question: TokenizedQuestion, stateKeys: number): PreparedQuestion {
-    return prepareQuestion(question, stateKeys, { tokenizer: this.tokenizer, limits: this.limits });
+  private async readAndAnswer(
+    windows: readonly Window[],
+    questions: readonly TokenizedQuestion[],
+    { first, isFresh }: { first: FirstQuestion | undefined; isFresh: boolean },
+  ): Promise<Answered> {
+    const answers: number[][] = [];
+    const encodeOnly =
+      first &&
+      (async (target: KeyValues) => {
+        const logits = await this.graphs.decideWindow(first.window, first.question, target);
+        answers.push(this.readOut(first.question, logits));
+      });
+    const { state, keptTokens } = await this.states.read(windows, { isFresh, encodeOnly });
+    try {
+      const others = await this.answerAll(questions.slice(answers.length), state);
+      return { probabilities: [...answers, ...others], stateTokens: countTokens(windows), keptTokens };
+    } finally {
+      state.release();
+    }
   }
 
   /** @returns `[questions][options]`, in the order of the request */
-  private async answerAll(
-    questions: readonly TokenizedQuestion[],
-    state: KeyValues,
-    first?: FirstAnswer,
-  ): Promise<number[][]> {
+  private async answerAll(questions: readonly TokenizedQuestion[], state: Lease): Promise<number[][]> {
     const probabilities: number[][] = [];
-    for (const [place, question] of questions.entries()) {
-      if (place === 0 && first?.logits !== undefined) probabilities.push(this.readOut(first.question, first.logits));
-      else probabilities.push(await this.answerQuestion(this.prepare(question, state.tokens), state));
+    for (const tokenized of questions) {
+      const question = this.prompts.prepare(tokenized, state.keyValues.tokens);
+      const vectors = await this.runChunks(question.chunks, question, state);
+      probabilities.push(this.readOut(question, await this.graphs.logitsOf(question, vectors)));
     }
     return probabilities;
   }
 
-  /** Instruction slices that did not fit the branch follow the state, for this question alone. */
-  private async answerQuestion(question: PreparedQuestion, state: KeyValues): Promise<number[]> {
-    return await this.besideInstructions(question, state, (joined) => this.toProbabilities(question, joined));
-  }
-
-  private async besideInstructions<T>(
-    question: PreparedQuestion,
-    state: KeyValues,
-    use: (joined: KeyValues) => Promise<T>,
-  ): Promise<T> {
-    if (question.windows.length === 0) return await use(state);
-    const windows = this.toWindows(question.windows, INSTRUCTION_SEGMENT);
-    return await this.states.read(windows, (instructions) => this.states.join([state, instructions], use));
-  }
-
-  private async toProbabilities(question: PreparedQuestion, keyValues: KeyValues): Promise<number[]> {
-    return this.readOut(question, await this.graphs.questionLogits(question, keyValues));
+  /** @param chunks of the question @returns `[chunks][pieces × hidden]` */
+  private async runChunks(chunks: readonly Chunk[], question: PreparedQuestion, state: Lease): Promise<Float32Array[]> {
+    const windows = this.prompts.instructionWindows(question);
+    if (windows.length === 0) return this.graphs.pieceVectors(chunks, state.keyValues);
+    const { state: instructions } = await this.states.read(windows);
+    const joined = await this.states.join([state, instructions]).finally(() => instructions.release());
+    try {
+      return await this.graphs.pieceVectors(chunks, joined.keyValues);
+    } finally {
+      joined.release();
+    }
   }
 
   private readOut(question: PreparedQuestion, logits: Float32Array): number[] {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
     return restoreOrder(softmax(logits, temperature), question.order);
   }
-}
-
-function countTokens(shares: readonly EncodedShare[]): number {
-  return shares.reduce((sum, { windows }) => windows.reduce((total, { tokens }) => total + tokens, sum), 0);
 }
 
 function timesSince(startedMs: number, tokenizedMs: number) {

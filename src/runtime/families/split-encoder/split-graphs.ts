@@ -7,15 +7,9 @@ import { floatTensor, floatValues, type GraphSession, int64Tensor, type Tensor }
 import type { KeyValues } from './key-values.ts';
 import type { Chunk, PreparedQuestion } from './prompt.ts';
 import { OptionPool } from './readout.ts';
+import type { Window } from './windows.ts';
 
 const TYPE_NUMBER: Readonly<Record<QuestionType, number>> = { choice: 0, noul: 1, score: 2 };
-
-/** `[CLS] slice [SEP]` and what the graph is told of it. */
-export interface Window {
-  readonly ids: Int32Array;
-  readonly segment: number;
-  readonly index: number;
-}
 
 /** Up to so many branch tokens a run of all three is worth it, and takes little memory. */
 const ONE_RUN_TOKENS = 128;
@@ -51,11 +45,6 @@ export class SplitGraphs {
     return this.sessions.encode.runInto(windowFeeds(window), this.keyValueTensors(target));
   }
 
-  /** @returns logits `[options]`, in the model's order */
-  async questionLogits(question: PreparedQuestion, keyValues: KeyValues): Promise<Float32Array> {
-    return await this.logitsOf(question, await this.pieceVectors(question.chunks, keyValues));
-  }
-
   /** One run per chunk. @returns `[chunks][pieces × hidden]` */
   async pieceVectors(chunks: readonly Chunk[], keyValues: KeyValues): Promise<Float32Array[]> {
     const feeds = this.keyValueTensors(keyValues);
@@ -88,7 +77,7 @@ export class SplitGraphs {
   }
 
   /**
-   * The only window of a document and a question about it in one run. @returns logits as `questionLogits` gives them
+   * The only window of a document and a question about it in one run. @returns logits as `logitsOf` gives them
    * @param target for the window's keys and values; undefined: nobody will ask again
    */
   async decideWindow(window: Window, question: PreparedQuestion, target?: KeyValues): Promise<Float32Array> {

@@ -1,240 +1,170 @@
 // From windows to the keys and values of a document: what this worker has kept is taken from there, only the rest is
-// encoded. Owns when memory of a document is taken and given back; which documents stay is state-cache.ts's.
+// encoded. Whoever reads gets a lease and releases it; whose memory it is, and which documents stay, is state-memory.ts's.
 
 import type { EncodedShare, WindowKey } from '../../messages.ts';
 import { freeArrays, type KeyValueLayout, type KeyValues } from './key-values.ts';
-import { LentMemory } from './lent-memory.ts';
 import { openShare, viewShare } from './shared-windows.ts';
-import type { SplitGraphs, Window } from './split-graphs.ts';
-import type { KeptDocument, KeptWindow, StateCache } from './state-cache.ts';
-import { keyOfDocument } from './window-keys.ts';
-
-export interface KeyedWindow extends Window, WindowKey {}
+import type { SplitGraphs } from './split-graphs.ts';
+import type { KeptWindow, Lease, StateMemory } from './state-memory.ts';
+import { countTokens, type Window } from './windows.ts';
 
 export interface StateReaderParts {
   readonly graphs: Pick<SplitGraphs, 'encodeWindow' | 'encodeWindowInto'>;
   readonly layout: KeyValueLayout;
-  readonly cache: StateCache;
+  readonly memory: StateMemory;
 }
-
-/** Memory of a document: a place in the cache, or memory of its own where there is no room. */
-interface Room {
-  readonly place: KeptDocument | undefined;
-  readonly memory: Float32Array;
-}
-
-interface LentUse<T> {
-  readonly tokens: number;
-  readonly use: (state: KeyValues) => Promise<T>;
-  /** What becomes of memory that is none of the cache's. */
-  readonly giveBack: (memory: Float32Array) => void;
-}
-
-interface NewUse<T> extends Omit<LentUse<T>, 'tokens'> {
-  readonly fill: (target: KeyValues) => Promise<void>;
-  /** It is not to be found later. */
-  readonly isFresh?: boolean;
-}
-
-/** Fills the target with the keys and values of a document's only window. @param isKept false: `read`'s `use` alone may need them */
-type EncodeWhole = (window: Window, target: KeyValues, isKept: boolean) => Promise<void>;
 
 export interface ReadOptions {
   /** Encode all of it and keep nothing. */
   readonly isFresh?: boolean;
-  /** For a document of one window that is not known: in place of a run of `encode`. */
-  readonly encodeWhole?: EncodeWhole | undefined;
+  /** In place of a run of `encode`, for a document of one window that is not kept. */
+  readonly encodeOnly?: ((target: KeyValues) => Promise<void>) | undefined;
 }
 
-interface Filling {
-  readonly windows: readonly KeyedWindow[];
-  /** `[windows]`: where each window is kept. */
-  readonly sources: readonly (KeptWindow | undefined)[];
-  readonly encodeWhole: NewUse<never>['fill'] | undefined;
+export interface ReadState {
+  readonly state: Lease;
+  /** Those of its tokens that were not encoded. */
+  readonly keptTokens: number;
 }
+
+/** `[windows]`: where each of them is kept. */
+type KeptWindows = readonly (KeptWindow | undefined)[];
 
 export class StateReader {
   private readonly graphs: StateReaderParts['graphs'];
   private readonly layout: KeyValueLayout;
-  private readonly cache: StateCache;
-  private readonly lent = new LentMemory();
+  private readonly memory: StateMemory;
 
-  constructor({ graphs, layout, cache }: StateReaderParts) {
-    [this.graphs, this.layout, this.cache] = [graphs, layout, cache];
+  constructor({ graphs, layout, memory }: StateReaderParts) {
+    [this.graphs, this.layout, this.memory] = [graphs, layout, memory];
   }
 
-  /** Whether the document is kept as a whole. */
-  knows(windows: readonly WindowKey[]): boolean {
-    return this.cache.has(windows);
+  /** A document, from the tokens of its text. */
+  async read(windows: readonly Window[], { isFresh = false, encodeOnly }: ReadOptions = {}): Promise<ReadState> {
+    const known = isFresh ? undefined : this.memory.find(windows);
+    if (known !== undefined) return { state: known, keptTokens: countTokens(windows) };
+    const kept = isFresh ? [] : this.findEach(windows);
+    try {
+      const lent = isFresh
+        ? this.memory.lendBriefly(countTokens(windows), this.layout)
+        : this.memory.lend(keysOf(windows), this.layout);
+      const state = await written(lent, (target) => this.write(target, { windows, kept, encodeOnly }));
+      releaseEach(kept);
+      if (!isFresh) state.keep();
+      return { state, keptTokens: countKept(windows, kept) };
+    } finally {
+      releaseEach(kept);
+    }
   }
 
-  /**
-   * Reads a document for as long as `use` runs. @param use gets its keys and values, and how many of its tokens were kept
-   */
-  async read<T>(
-    windows: readonly KeyedWindow[],
-    use: (state: KeyValues, keptTokens: number) => Promise<T>,
-    { isFresh = false, encodeWhole }: ReadOptions = {},
-  ): Promise<T> {
-    const known = isFresh ? undefined : this.cache.find(windows);
-    if (known !== undefined) return this.useKept(known, (state) => use(state, state.tokens));
-    const sources = windows.map(({ key }) => (isFresh ? undefined : this.cache.findWindow(key)));
-    const [only] = windows;
-    const isKept = !isFresh && this.cache.keepsAny;
-    const whole = encodeWhole && only && ((target: KeyValues) => encodeWhole(only, target, isKept));
-    const fill = async (target: KeyValues) => {
-      try {
-        await this.fill(target, { windows, sources, encodeWhole: whole });
-      } finally {
-        this.releaseAll(sources);
-      }
-    };
-    const keptTokens = countTokens(windows.filter((_, place) => sources[place] !== undefined));
-    return this.useNew(windows, { fill, use: (state) => use(state, keptTokens), giveBack: free, isFresh });
-  }
-
-  /** The same for a document that is encoded already, by whichever worker. Its parts follow one another. */
-  async readShares<T>(shares: readonly EncodedShare[], use: (state: KeyValues) => Promise<T>): Promise<T> {
+  /** One that is encoded already, by whichever workers. Parts of one decision about it follow one another. */
+  async readShares(shares: readonly EncodedShare[]): Promise<Lease> {
     const windows = shares.flatMap((share) => share.windows);
-    const known = this.cache.find(windows);
-    if (known !== undefined) return this.useKept(known, use);
-    const key = keyOfDocument(windows);
-    const lent = this.lent.take(key);
-    const giveBack = (memory: Float32Array) => this.lent.put(key, memory);
-    if (lent !== undefined) return this.useLent(lent, { use, giveBack, tokens: countTokens(windows) });
-    const fill = async (target: KeyValues) => {
-      const parts = shares.flatMap((share) => viewShare(share, this.layout));
-      this.copyAll(parts, target);
-    };
-    return this.useNew(windows, { fill, use, giveBack });
+    const known = this.memory.find(windows) ?? this.memory.findLeft(windows);
+    if (known !== undefined) return known;
+    const lent = this.memory.lend(windows, this.layout, { isPart: true });
+    const parts = shares.flatMap((share) => viewShare(share, this.layout));
+    const state = await written(lent, async (target) => this.layout.join(parts, target));
+    state.keep();
+    return state;
+  }
+
+  /** Several documents as one, the second after the first. */
+  async join(documents: readonly Lease[]): Promise<Lease> {
+    const parts = documents.map(({ keyValues }) => keyValues);
+    const lent = this.memory.lendBriefly(countTokens(parts), this.layout);
+    return written(lent, async (target) => this.layout.join(parts, target));
   }
 
   /** Writes windows where all workers see them. @param memory used if it is large enough */
   async share(
-    windows: readonly KeyedWindow[],
+    windows: readonly Window[],
     memory: SharedArrayBuffer | undefined,
   ): Promise<{ share: EncodedShare; keptTokens: number }> {
-    const keys = windows.map(({ tokens, key }) => ({ tokens, key }));
-    const share = openShare(keys, this.layout, memory);
-    const sources = windows.map(({ key }) => this.cache.findWindow(key));
+    const share = openShare(keysOf(windows), this.layout, memory);
+    const targets = viewShare(share, this.layout);
+    const kept = this.findEach(windows);
     try {
-      for (const [place, target] of viewShare(share, this.layout).entries()) {
-        const [window, source] = [windows.slice(place, place + 1), sources.slice(place, place + 1)];
-        await this.fill(target, { windows: window, sources: source, encodeWhole: undefined });
+      for (const [place, window] of windows.entries()) {
+        const target = targets[place];
+        if (target !== undefined) await this.writeWindow(target, 0, { window, kept: kept[place] });
       }
+      return { share, keptTokens: countKept(windows, kept) };
     } finally {
-      this.releaseAll(sources);
-    }
-    return { share, keptTokens: countTokens(windows.filter((_, place) => sources[place] !== undefined)) };
-  }
-
-  /** Several documents one after the other, in memory of their own for as long as `use` runs. */
-  async join<T>(documents: readonly KeyValues[], use: (joined: KeyValues) => Promise<T>): Promise<T> {
-    const tokens = countTokens(documents);
-    const memory = new Float32Array(this.layout.floats(tokens));
-    try {
-      const joined = this.layout.view(memory, tokens);
-      this.copyAll(documents, joined);
-      return await use(joined);
-    } finally {
-      freeArrays([memory]);
+      releaseEach(kept);
     }
   }
 
-  private async useKept<T>(document: KeptDocument, use: (state: KeyValues) => Promise<T>): Promise<T> {
-    try {
-      return await use(this.view(document));
-    } finally {
-      this.cache.release(document);
+  /** Whether the document is kept as a whole. */
+  knows(windows: readonly WindowKey[]): boolean {
+    return this.memory.has(windows);
+  }
+
+  /** Whether anything that is read can be found later. */
+  get keepsAny(): boolean {
+    return this.memory.keepsAny;
+  }
+
+  private async write(
+    target: KeyValues,
+    {
+      windows,
+      kept,
+      encodeOnly,
+    }: { windows: readonly Window[]; kept: KeptWindows; encodeOnly: ReadOptions['encodeOnly'] },
+  ): Promise<void> {
+    const [only, ...more] = windows;
+    if (only !== undefined && more.length === 0 && kept[0] === undefined) {
+      return encodeOnly === undefined ? this.graphs.encodeWindowInto(only, target) : encodeOnly(target);
     }
-  }
-
-  private async useLent<T>(memory: Float32Array, { tokens, use, giveBack }: LentUse<T>): Promise<T> {
-    try {
-      return await use(this.layout.view(memory, tokens));
-    } finally {
-      giveBack(memory);
-    }
-  }
-
-  private async useNew<T>(
-    windows: readonly WindowKey[],
-    { fill, use, giveBack, isFresh = false }: NewUse<T>,
-  ): Promise<T> {
-    const keys = windows.map(({ tokens, key }) => ({ tokens, key }));
-    const tokens = countTokens(keys);
-    let room = this.makeRoom(keys);
-    try {
-      await fill(this.layout.view(room.memory, tokens));
-      // What was copied from may have been in the way, and no longer is.
-      if (room.place === undefined) room = this.moveIn(keys, room);
-      if (room.place !== undefined && !isFresh) this.cache.keep(room.place);
-      return await use(this.layout.view(room.memory, tokens));
-    } finally {
-      if (room.place === undefined) giveBack(room.memory);
-      else this.cache.release(room.place);
-    }
-  }
-
-  private makeRoom(windows: readonly WindowKey[]): Room {
-    const floats = this.layout.floats(countTokens(windows));
-    const place = this.cache.reserve(windows, floats);
-    return { place, memory: place?.memory ?? new Float32Array(floats) };
-  }
-
-  private moveIn(windows: readonly WindowKey[], room: Room): Room {
-    const place = this.cache.reserve(windows, room.memory.length);
-    if (place === undefined) return room;
-    place.memory.set(room.memory);
-    freeArrays([room.memory]);
-    return { place, memory: place.memory };
-  }
-
-  private async fill(target: KeyValues, { windows, sources, encodeWhole }: Filling): Promise<void> {
     let to = 0;
     for (const [place, window] of windows.entries()) {
-      const { tokens } = window;
-      const source = sources[place];
-      if (source !== undefined) {
-        this.layout.copy(this.view(source.document), target, { tokens, from: source.from, to });
-      } else if (tokens === target.tokens && !isShared(target)) {
-        await (encodeWhole?.(target) ?? this.graphs.encodeWindowInto(window, target));
-      } else {
-        const encoded = await this.graphs.encodeWindow(window);
-        this.layout.copy(encoded, target, { tokens, from: 0, to });
-        freeArrays(encoded.parts);
-      }
-      to += tokens;
+      await this.writeWindow(target, to, { window, kept: kept[place] });
+      to += window.tokens;
     }
   }
 
-  /** One after the other, from the first token on. */
-  private copyAll(parts: readonly KeyValues[], target: KeyValues): void {
-    let to = 0;
-    for (const part of parts) {
-      this.layout.copy(part, target, { tokens: part.tokens, from: 0, to });
-      to += part.tokens;
+  /** @param to first of its tokens in the target, which may be memory that other threads see: the library refuses that */
+  private async writeWindow(
+    target: KeyValues,
+    to: number,
+    { window, kept }: { window: Window; kept: KeptWindow | undefined },
+  ): Promise<void> {
+    const { tokens } = window;
+    if (kept !== undefined) {
+      this.layout.copy(kept.document.keyValues, target, { tokens, from: kept.from, to });
+      return;
     }
+    const encoded = await this.graphs.encodeWindow(window);
+    this.layout.copy(encoded, target, { tokens, from: 0, to });
+    freeArrays(encoded.parts);
   }
 
-  private view({ windows, memory }: KeptDocument): KeyValues {
-    return this.layout.view(memory, countTokens(windows));
-  }
-
-  private releaseAll(sources: readonly (KeptWindow | undefined)[]): void {
-    for (const source of sources) if (source !== undefined) this.cache.release(source.document);
+  private findEach(windows: readonly WindowKey[]): KeptWindows {
+    return windows.map(({ key }) => this.memory.findWindow(key));
   }
 }
 
-function free(memory: Float32Array): void {
-  freeArrays([memory]);
+/** The lease once it is written; when that fails, nobody has it. */
+async function written(lease: Lease, write: (target: KeyValues) => Promise<void>): Promise<Lease> {
+  try {
+    await write(lease.keyValues);
+    return lease;
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
 }
 
-/** The library refuses memory that other threads see. */
-function isShared({ parts }: KeyValues): boolean {
-  return parts[0]?.buffer instanceof SharedArrayBuffer;
+function releaseEach(kept: KeptWindows): void {
+  for (const window of kept) window?.document.release();
 }
 
-function countTokens(parts: readonly { readonly tokens: number }[]): number {
-  return parts.reduce((sum, { tokens }) => sum + tokens, 0);
+function countKept(windows: readonly Window[], kept: KeptWindows): number {
+  return countTokens(windows.filter((_, place) => kept[place] !== undefined));
+}
+
+/** What outlives the task: the ids do not. */
+function keysOf(windows: readonly Window[]): WindowKey[] {
+  return windows.map(({ tokens, key }) => ({ tokens, key }));
 }
