@@ -1,52 +1,49 @@
 // The comparison: starts every server, compares their answers, measures them in turns, and writes a page, its figures and its
-// plots.
-// npm run bench:peers [-- --quick] [--only PARTS] [--peers IDS] [--rounds N] [--concurrency LIST] [--usd-per-hour X] [--environments DIR] [--out DIR]
+// plots. Nothing of a part is written during which the machine was not quiet, unless --noisy allows it.
+// npm run bench:peers [-- --quick] [--noisy] [--only PARTS] [--peers IDS] [--rounds N] [--concurrency LIST] [--usd-per-hour X] [--environments DIR] [--out DIR]
 
-import { loadavg } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openTokenizer } from '../src/runtime/tokenizer/open-tokenizer.ts';
+import { z } from 'zod';
 import { Loads } from './load/loads.ts';
-import { DECISION_MODEL } from './load/workload.ts';
-import { describeMachine, describeVersions, listSettings } from './pages/hardware.ts';
-import { writePage } from './pages/page.ts';
+import { DECISION_MODEL, EMBEDDING_MODEL } from './load/workload.ts';
+import { describeMachine, describeVersions, listSettings, ROOT, readLoad } from './machine/machine.ts';
+import { expectQuiet, QuietWatch, reportFault, requireQuiet } from './machine/quiet.ts';
+import { PART_NAMES, writePage } from './pages/page.ts';
 import {
   type Figures,
+  type Measured,
   mergeWithEarlier,
   nameReport,
-  PART_NAMES,
   type PartName,
   type Parts,
   type PeersReport,
-  writeFile,
 } from './pages/peers-report.ts';
-import { drawPlots } from './pages/plots.ts';
 import { judgeTargets } from './pages/targets.ts';
-import { measureBareLimit } from './parts/bare-limit.ts';
+import { measureBareLimit } from './parts/bare.ts';
 import { type CompareOptions, compareServers } from './parts/compare.ts';
-import { readPrices } from './parts/cost.ts';
-import { type Effort, planEffort } from './parts/effort.ts';
-import { measureKeptDocuments } from './parts/kept-document.ts';
+import { planEffort } from './parts/effort.ts';
+import { measureKeptDocuments } from './parts/kept.ts';
+import { measureWorkerMemory } from './parts/memory.ts';
 import { measureShares } from './parts/shares.ts';
 import { measureSplits } from './parts/splits.ts';
-import { measureWorkerMemory } from './parts/worker-memory.ts';
-import type { Peer } from './servers/peer.ts';
-import { listPeers } from './servers/peers.ts';
-import { DEFAULT_ENVIRONMENTS_FOLDER } from './servers/python-environment.ts';
-import { ROOT } from './servers/started-peer.ts';
-
-/** Of a machine of two cores like the one it is measured on, as clouds rent them by the hour; `--usd-per-hour` says otherwise. */
-const DEFAULT_USD_PER_HOUR = '0.10';
+import { DEFAULT_ENVIRONMENTS } from './servers/python-program.ts';
+import { listPythonServers } from './servers/python-servers.ts';
+import type { Server } from './servers/server.ts';
+import { umpire, withUmpire } from './servers/umpire.ts';
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    noisy: { type: 'boolean', default: false },
     only: { type: 'string', default: PART_NAMES.join(',') },
     peers: { type: 'string' },
     rounds: { type: 'string' },
     concurrency: { type: 'string' },
-    'usd-per-hour': { type: 'string', default: DEFAULT_USD_PER_HOUR },
-    environments: { type: 'string', default: DEFAULT_ENVIRONMENTS_FOLDER },
+    // Of a machine of two cores like the one it is measured on, as clouds rent them by the hour.
+    'usd-per-hour': { type: 'string', default: '0.10' },
+    environments: { type: 'string', default: DEFAULT_ENVIRONMENTS },
     out: { type: 'string', default: join(ROOT, 'bench', 'results') },
   },
 });
@@ -72,91 +69,84 @@ function pickNames<Name extends string>(option: string, wanted: string, known: r
   return known.filter((name) => names.includes(name));
 }
 
-function pickPeers(): Peer[] {
-  const peers = listPeers({ environmentsFolder: resolve(values.environments) });
-  const ids = peers.map(({ id }) => id);
+/** In the order of the tables: ours, then each of the others as its users write it, then tuned. */
+function pickServers(): Server[] {
+  const servers = [umpire(), ...listPythonServers(resolve(values.environments))];
+  const ids = servers.map(({ id }) => id);
   const wanted = values.peers === undefined ? ids : pickNames('peers', values.peers, ids);
-  return peers.filter(({ id }) => wanted.includes(id));
+  return servers.filter(({ id }) => wanted.includes(id));
 }
 
-/** Measures what was asked for and keeps it, with the moment and the versions. */
-class Run {
-  readonly parts: { -readonly [Name in PartName]?: Parts[Name] } = {};
-  readonly wanted = pickNames('only', values.only, PART_NAMES);
+const manifestSchema = z.object({ price: z.object({ input_micro_usd_per_million_tokens: z.number() }) });
 
-  isWanted(...names: readonly PartName[]): boolean {
-    return names.some((name) => this.wanted.includes(name));
-  }
-
-  readonly part = async <Name extends PartName>(name: Name, measure: () => Promise<Figures[Name]>): Promise<void> => {
-    if (!this.isWanted(name)) return;
-    say(`${name} …`);
-    const [startedAt, partMs] = [new Date().toISOString(), performance.now()];
-    const loadBefore = loadavg()[0] ?? Number.NaN;
-    const figures = await measure();
-    const measured = {
-      startedAt,
-      tookMs: performance.now() - partMs,
-      versions: describeVersions(),
-      loadBefore,
-      figures,
-    };
-    Object.assign(this.parts, { [name]: measured });
-    // At once: what was measured before a fault is kept, for parts stand for themselves.
-    writeReport({ ...head, parts: this.parts, targets: [] });
-  };
+/** What a shipped model asks for a million tokens of input. */
+function readPrice(model: string): number {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'models', model, 'model.json'), 'utf8'));
+  return manifestSchema.parse(manifest).price.input_micro_usd_per_million_tokens / 1e6;
 }
 
-async function openLoads(): Promise<Loads> {
-  const tokenizer = await openTokenizer(join(ROOT, 'models', DECISION_MODEL));
-  return new Loads((text) => tokenizer.encode(text).length);
+const wanted = pickNames('only', values.only, PART_NAMES);
+const parts: { -readonly [Name in PartName]?: Parts[Name] } = {};
+
+const part: CompareOptions['part'] = async (name, measure) => {
+  if (!wanted.includes(name)) return;
+  say(`${name} …`);
+  const [startedAt, partMs, loadBefore] = [new Date().toISOString(), performance.now(), readLoad()];
+  const watch = new QuietWatch();
+  const figures = await measure();
+  const othersShare = watch.othersShare();
+  requireQuiet(othersShare, values.noisy);
+  const [tookMs, versions] = [performance.now() - partMs, describeVersions()];
+  const measured: Measured<Figures[typeof name]> = { startedAt, tookMs, versions, loadBefore, othersShare, figures };
+  Object.assign(parts, { [name]: measured });
+  // At once: what was measured before a fault is kept, for parts stand for themselves.
+  writeReport();
+};
+
+/** @returns the page */
+function writeReport(): string {
+  const folder = resolve(values.out);
+  const merged = mergeWithEarlier(folder, { ...head, parts, targets: [] });
+  const report: PeersReport = { ...merged, targets: judgeTargets(merged.parts) };
+  const name = nameReport(report);
+  const { markdown, plots } = writePage(report);
+  mkdirSync(folder, { recursive: true });
+  const files = [[`${name}.json`, `${JSON.stringify(report, null, 1)}\n`], [`${name}.md`, markdown], ...plots] as const;
+  for (const [file, text] of files) writeFileSync(join(folder, file), text);
+  say(`written: ${join(folder, `${name}.md`)}`);
+  return markdown;
 }
 
-async function measureComparisons(run: Run, rest: Omit<CompareOptions, 'task' | 'part'>): Promise<void> {
-  const { part } = run;
-  if (run.isWanted('decisions', 'open', 'scaling')) await compareServers({ ...rest, task: 'decision', part });
-  if (run.isWanted('embeddings')) await compareServers({ ...rest, task: 'embedding', part });
-}
-
-async function measureOurs({ part }: Run, loads: Loads, effort: Effort): Promise<void> {
+async function measureAll(): Promise<void> {
+  const loads = await Loads.open();
+  const compare = { servers: pickServers(), loads, effort, usdPerHour: head.usdPerHour, say, part };
+  const ofDecisions: readonly PartName[] = ['decisions', 'open', 'scaling'];
+  if (ofDecisions.some((name) => wanted.includes(name))) await compareServers({ ...compare, task: 'decision' });
+  if (wanted.includes('embeddings')) await compareServers({ ...compare, task: 'embedding' });
+  const { rounds, sliceMs, shareRounds, shareSamples: samplesPerRound } = effort;
   await part('kept', () => measureKeptDocuments(effort.keptPairs));
-  const { shareRounds, shareSamples: samplesPerRound, rounds, sliceMs } = effort;
   await part('shares', () => measureShares({ loads, rounds: shareRounds, samplesPerRound }));
-  await part('bare', () => measureBareLimit(effort.bareRounds, effort.bareMs));
+  await part('bare', () => withUmpire({}, (own) => measureBareLimit(own, effort.bareRounds, effort.bareMs)));
   await part('memory', () => measureWorkerMemory(loads, effort.memoryLoadMs));
   await part('splits', () => measureSplits({ loads, rounds, sliceMs, say }));
 }
 
-/** @returns the page */
-function writeReport(report: PeersReport): string {
-  const folder = resolve(values.out);
-  const merged = mergeWithEarlier(folder, report);
-  const judged: PeersReport = { ...merged, targets: judgeTargets(merged.parts) };
-  const name = nameReport(judged);
-  const plots = drawPlots(judged);
-  const page = writePage(judged, plots);
-  writeFile(folder, `${name}.json`, `${JSON.stringify(judged, null, 1)}\n`);
-  for (const { suffix, svg } of plots) writeFile(folder, `${name}-${suffix}.svg`, svg);
-  say(`written: ${writeFile(folder, `${name}.md`, page)}`);
-  return page;
-}
-
-const run = new Run();
-const usdPerHour = readNumber('usd-per-hour', values['usd-per-hour']);
-const rounds = values.rounds === undefined ? undefined : readNumber('rounds', values.rounds);
-const planned = planEffort(values.quick, rounds);
-const concurrencies = values.concurrency?.split(',').map((text) => readNumber('concurrency', text));
-const effort: Effort = concurrencies === undefined ? planned : { ...planned, concurrencies };
+const effort = planEffort({
+  isQuick: values.quick,
+  rounds: values.rounds === undefined ? undefined : readNumber('rounds', values.rounds),
+  concurrencies: values.concurrency?.split(',').map((text) => readNumber('concurrency', text)),
+});
 const head = {
   format: 1,
   startedAt: new Date().toISOString(),
   isQuick: values.quick,
   machine: describeMachine(),
   settings: listSettings(),
-  usdPerHour,
-  prices: readPrices(),
+  usdPerHour: readNumber('usd-per-hour', values['usd-per-hour']),
+  prices: Object.fromEntries([DECISION_MODEL, EMBEDDING_MODEL].map((model) => [model, readPrice(model)])),
 } as const;
-const loads = await openLoads();
-await measureComparisons(run, { peers: pickPeers(), loads, effort, usdPerHour, say });
-await measureOurs(run, loads, effort);
-process.stdout.write(writeReport({ ...head, parts: run.parts, targets: [] }));
+await reportFault(async () => {
+  await expectQuiet(values.noisy);
+  await measureAll();
+  process.stdout.write(writeReport());
+});

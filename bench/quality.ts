@@ -9,7 +9,7 @@ import { accuracyByOptions, accuracyByStateTokens } from '../src/quality/breakdo
 import { measureFigures, reliabilityBins, toGuesses } from '../src/quality/figures.ts';
 import { type LabelledAnswer, probabilitiesOf } from '../src/quality/labelled-answer.ts';
 import { type CrossFit, crossFitTasks, fitTemperatures } from '../src/quality/temperature-fit.ts';
-import { describeMachine, describeVersions } from './pages/hardware.ts';
+import { describeMachine, describeVersions } from './machine/machine.ts';
 import { answerByCosine, COSINE_SCALE, COSINE_TEMPLATE } from './quality/cosine-baseline.ts';
 import { type DecisionTask, readHeldoutTasks, readTrainingTasks } from './quality/decision-tasks.ts';
 import { JudgedModels } from './quality/judged-models.ts';

@@ -1,81 +1,72 @@
-// The answers of peers beside ours, before anything is timed: who answers something else is not compared.
+// Replies read in terms that all servers share, and one answer told from another. Token counts are not among them: others count
+// differently, or not at all.
 
-import { BenchClient } from '../load/client.ts';
-import type { PeerAnswer, PeerJob, RunningPeer } from '../servers/peer.ts';
-import { listDecisionCases, listEmbeddingCases } from './answer-cases.ts';
+import { z } from 'zod';
+import type { Job } from '../load/workload.ts';
 
-/** The same graphs by the same library: what remains is the order of sums in the readout. */
-const MAX_PROBABILITY_DIFFERENCE = 1e-6;
-/** int8 scales are those of a batch, so texts that shared one differ a little; so do int8 and float32. */
-const MIN_COSINE = 0.99;
-
-export interface AnswerComparison {
-  readonly peer: string;
-  readonly decisions: number;
-  readonly largestProbabilityDifference: number | null;
-  readonly embeddings: number;
-  readonly smallestCosine: number | null;
-}
-
-/** @throws at the first answer of a peer that is not that of `ours` */
-export async function compareAnswers(ours: RunningPeer, peers: readonly RunningPeer[]): Promise<AnswerComparison[]> {
-  const jobs = [...listDecisionCases(), ...listEmbeddingCases()];
-  const expected = new Map<PeerJob, PeerAnswer>();
-  await ask(ours, jobs, (job, answer) => expected.set(job, answer));
-  const comparisons: AnswerComparison[] = [];
-  for (const peer of peers) {
-    const probabilityDifferences: number[] = [];
-    const cosines: number[] = [];
-    await ask(peer, jobs, (job, answer) => {
-      const wanted = expected.get(job);
-      if (wanted?.task === 'decision') probabilityDifferences.push(differenceOf(wanted, answer));
-      else if (wanted?.task === 'embedding') cosines.push(smallestCosine(wanted, answer));
-    });
-    comparisons.push(judge(peer, probabilityDifferences, cosines));
-  }
-  return comparisons;
-}
-
-function judge({ peer }: RunningPeer, differences: readonly number[], cosines: readonly number[]): AnswerComparison {
-  const difference = differences.length === 0 ? null : Math.max(...differences);
-  const cosine = cosines.length === 0 ? null : Math.min(...cosines);
-  // Written so that NaN fails.
-  if (difference !== null && !(difference <= MAX_PROBABILITY_DIFFERENCE)) {
-    throw new Error(`${peer.id}: a probability differs from ours by ${difference}.`);
-  }
-  if (cosine !== null && !(cosine >= MIN_COSINE)) {
-    throw new Error(`${peer.id}: a vector has cosine ${cosine} with ours.`);
-  }
-  return {
-    peer: peer.id,
-    decisions: differences.length,
-    largestProbabilityDifference: difference,
-    embeddings: cosines.length,
-    smallestCosine: cosine,
-  };
-}
-
-/** One request after the other; jobs of tasks that the peer does not do are left out. */
-async function ask(
-  { peer, origin, apiKey, requestFor, readAnswer }: RunningPeer,
-  jobs: readonly PeerJob[],
-  take: (job: PeerJob, answer: PeerAnswer) => void,
-): Promise<void> {
-  const client = new BenchClient(origin, apiKey, 1);
-  try {
-    for (const job of jobs.filter(({ task }) => peer.tasks.includes(task))) {
-      const { path, body } = requestFor(job);
-      const reply = await client.post(path, body);
-      if (reply.status !== 200) throw new Error(`${peer.id} answered ${reply.status}: ${reply.text.slice(0, 500)}`);
-      take(job, readAnswer(job, reply.text));
+export type Answer =
+  | {
+      readonly task: 'decision';
+      /** `[questions][options]`, in the order of the request; noul: false, true. */
+      readonly probabilities: readonly (readonly number[])[];
     }
-  } finally {
-    await client.close();
-  }
+  | {
+      readonly task: 'embedding';
+      /** `[inputs]`, as the server sent them. */
+      readonly vectors: readonly Float32Array[];
+    };
+
+const answerSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('choice'), choice: z.string(), probabilities: z.record(z.string(), z.number()) }),
+  z.object({ type: z.literal('score'), score: z.number(), probabilities: z.record(z.string(), z.number()) }),
+  z.object({ type: z.literal('noul'), noul: z.number() }),
+]);
+const decisionSchema = z.object({ answers: z.record(z.string(), answerSchema) });
+const embeddingsSchema = z.object({ data: z.array(z.object({ index: z.int(), embedding: z.base64() })) });
+const usageSchema = z.object({
+  usage: z.object({ input_tokens: z.int().optional(), prompt_tokens: z.int().optional() }),
+});
+
+/** @throws if the reply is not what the job asked for */
+export function readAnswer(job: Job, text: string): Answer {
+  const reply: unknown = JSON.parse(text);
+  return job.task === 'decision' ? readDecision(job.body.questions, reply) : readEmbeddings(job.inputs, reply);
+}
+
+/** As our server counts them. */
+export function readInputTokens(text: string): number {
+  const { usage } = usageSchema.parse(JSON.parse(text));
+  return usage.input_tokens ?? usage.prompt_tokens ?? Number.NaN;
+}
+
+type Questions = Extract<Job, { task: 'decision' }>['body']['questions'];
+
+function readDecision(questions: Questions, reply: unknown): Answer {
+  const { answers } = decisionSchema.parse(reply);
+  const probabilities = Object.entries(questions).map(([name, question]) => {
+    const answer = answers[name];
+    if (answer?.type !== question.type) throw new Error(`The question ${name} has no ${question.type} as its answer.`);
+    if (answer.type === 'noul') return [1 - answer.noul, answer.noul];
+    const options = Object.keys(question.type === 'noul' ? {} : question.criteria);
+    return options.map((option) => answer.probabilities[option] ?? Number.NaN);
+  });
+  return { task: 'decision', probabilities };
+}
+
+function readEmbeddings(inputs: readonly string[], reply: unknown): Answer {
+  const { data } = embeddingsSchema.parse(reply);
+  const vectors = data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => readVector(embedding));
+  if (vectors.length !== inputs.length) throw new Error(`${vectors.length} vectors for ${inputs.length} inputs.`);
+  return { task: 'embedding', vectors };
+}
+
+/** Little-endian float32, as every platform of the bench has it. */
+function readVector(base64: string): Float32Array {
+  return new Float32Array(Uint8Array.from(Buffer.from(base64, 'base64')).buffer);
 }
 
 /** The largest difference of two probabilities; NaN when there are not as many of them. */
-export function differenceOf(expected: PeerAnswer, got: PeerAnswer): number {
+export function differenceOf(expected: Answer, got: Answer): number {
   if (expected.task !== 'decision' || got.task !== 'decision') return Number.NaN;
   const differences = expected.probabilities.flatMap((question, index) => {
     const answer = got.probabilities[index] ?? [];
@@ -86,7 +77,7 @@ export function differenceOf(expected: PeerAnswer, got: PeerAnswer): number {
 }
 
 /** The smallest cosine of two vectors; NaN when they are not of the same number and length. */
-export function smallestCosine(expected: PeerAnswer, got: PeerAnswer): number {
+export function smallestCosine(expected: Answer, got: Answer): number {
   if (expected.task !== 'embedding' || got.task !== 'embedding') return Number.NaN;
   const cosines = expected.vectors.map((vector, index) => cosineOf(vector, got.vectors[index] ?? new Float32Array()));
   return Math.min(...cosines);
@@ -94,14 +85,7 @@ export function smallestCosine(expected: PeerAnswer, got: PeerAnswer): number {
 
 function cosineOf(left: Float32Array, right: Float32Array): number {
   if (left.length !== right.length) return Number.NaN;
-  let product = 0;
-  let leftSquares = 0;
-  let rightSquares = 0;
-  for (const [index, value] of left.entries()) {
-    const other = right[index] ?? Number.NaN;
-    product += value * other;
-    leftSquares += value * value;
-    rightSquares += other * other;
-  }
-  return product / Math.sqrt(leftSquares * rightSquares);
+  const dot = (a: Float32Array, b: Float32Array): number =>
+    a.reduce((total, value, index) => total + value * (b[index] ?? Number.NaN), 0);
+  return dot(left, right) / Math.sqrt(dot(left, left) * dot(right, right));
 }

@@ -2,6 +2,7 @@
 // It takes the parts of a reply as they come, without streams: what it costs is counted as the server's.
 
 import { type Dispatcher, Pool } from 'undici';
+import { type Job, requestFor } from './workload.ts';
 
 export interface BenchReply {
   readonly status: number;
@@ -10,14 +11,10 @@ export interface BenchReply {
   /** Made of its bytes when it is asked for: most replies of a load are not read. */
   readonly text: string;
   readonly headers: ReplyHeaders;
-  /** What the server asks us to wait before trying again; undefined if it does not. */
-  readonly retryAfterMs: number | undefined;
-  /** What the server says of its own time, `queue;dur=0.012, …`; empty if it says nothing. */
-  readonly serverTiming: string;
 }
 
 export interface PostOptions {
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How long the client waits for its reply. */
   readonly timeoutMs?: number;
 }
@@ -43,6 +40,21 @@ export class BenchClient {
     return this.#exchange({ method: 'POST', path, body, headers: all, ...patience });
   }
 
+  /** @throws if it is not answered with 200 */
+  async ask(job: Job): Promise<BenchReply> {
+    const { path, body } = requestFor(job);
+    const reply = await this.post(path, body);
+    if (reply.status !== 200) throw new Error(`${path} was answered with ${reply.status}: ${reply.text.slice(0, 500)}`);
+    return reply;
+  }
+
+  /** One after the other. */
+  async askInTurn(count: number, next: () => Job): Promise<BenchReply[]> {
+    const replies: BenchReply[] = [];
+    for (let index = 0; index < count; index++) replies.push(await this.ask(next()));
+    return replies;
+  }
+
   get(path: string): Promise<BenchReply> {
     return this.#exchange({ method: 'GET', path, headers: this.#headers });
   }
@@ -55,13 +67,11 @@ export class BenchClient {
     return new Promise((resolve, reject) => {
       const startedMs = performance.now();
       const chunks: Buffer[] = [];
-      let status = 0;
-      let headers: ReplyHeaders = {};
+      let [status, headers]: [number, ReplyHeaders] = [0, {}];
       this.#pool.dispatch(request, {
         onRequestStart() {},
         onResponseStart(_controller, statusCode, replyHeaders) {
-          status = statusCode;
-          headers = replyHeaders;
+          [status, headers] = [statusCode, replyHeaders];
         },
         onResponseData(_controller, chunk) {
           chunks.push(chunk);
@@ -75,8 +85,6 @@ export class BenchClient {
               return Buffer.concat(chunks).toString();
             },
             headers,
-            retryAfterMs: readRetryAfter(headers),
-            serverTiming: String(headers['server-timing'] ?? ''),
           });
         },
         onResponseError(_controller, error) {
@@ -87,8 +95,19 @@ export class BenchClient {
   }
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds. */
-function readRetryAfter(headers: ReplyHeaders): number | undefined {
+/** The server is full, or the caller's limit is reached. */
+export function isRefusal(reply: BenchReply | undefined): boolean {
+  return reply?.status === 503 || reply?.status === 429;
+}
+
+/** What the server asks us to wait before trying again: `retry-after-ms`, or `retry-after` in seconds. */
+export function readRetryAfterMs(reply: BenchReply | undefined): number | undefined {
+  const headers = reply?.headers ?? {};
   const ms = Number(headers['retry-after-ms'] ?? Number(headers['retry-after'] ?? Number.NaN) * 1000);
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Of what the server says of its own time, in milliseconds: `queue;dur=0.012, tokenize;dur=0.408`. */
+export function readTiming({ headers }: BenchReply, part: 'queue' | 'tokenize' | 'infer'): number {
+  return Number(new RegExp(`\\b${part};dur=([\\d.]+)`).exec(String(headers['server-timing'] ?? ''))?.[1]);
 }

@@ -1,16 +1,22 @@
-// What is sent: classes of requests as their users have them, each an endless seeded stream of texts never sent before. All
-// servers get the same stream. Pure.
+// Classes of requests as their users have them, each an endless seeded stream of texts never sent before. All servers get the
+// same stream.
 
-import type { PeerJob, Task } from '../servers/peer.ts';
-import { type DecisionBody, type DecisionSize, makeDecision, makeDocument, makeRandom } from './workload.ts';
+import { join } from 'node:path';
+import { openTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
+import { ROOT } from '../machine/machine.ts';
+import {
+  DECISION_MODEL,
+  type DecisionBody,
+  type DecisionSize,
+  decisionJob,
+  makeDocument,
+  makeMixedInputs,
+  makeRandom,
+  type Task,
+  type Work,
+} from './workload.ts';
 
-export interface Work {
-  readonly job: PeerJob;
-  /** Counted here and not by the servers, which count differently: texts, questions and options, each once. */
-  readonly tokens: number;
-  /** Class of length. */
-  readonly group: string;
-}
+type Random = () => number;
 
 export interface LoadClass {
   readonly id: string;
@@ -18,88 +24,97 @@ export interface LoadClass {
   readonly title: string;
   readonly task: Task;
   readonly concurrencies: readonly number[];
-  make(random: () => number): Work;
+  make(random: Random): Work;
 }
 
-/** @returns ids that the tokenizer of the model makes of a text, specials left out */
-export type CountTokens = (text: string) => number;
-
 const ALL_CONCURRENCIES = [1, 2, 4, 8, 16, 32, 64];
-/** Of 1, 8 and 64 inputs. A request keeps a core busy by itself: more of them only wait. */
+/** By the number of inputs. A request keeps a core busy by itself: more of them only wait. */
 const EMBEDDING_CONCURRENCIES = { 1: [1, 2, 4, 8], 8: [1, 2, 4, 8], 64: [1, 2, 4] } as const;
 /** WordPiece documents of the model for embeddings hold 256 tokens with their two specials. */
 const INPUT_TOKENS = { least: 8, most: 254 };
 const MIX_STATE_TOKENS = { least: 32, most: 2048 };
 /** Cumulative shares of questions in a request of the mix. */
-const MIX_QUESTIONS: readonly (readonly [share: number, questions: number])[] = [
-  [0.6, 1],
-  [0.8, 2],
-  [0.95, 4],
-  [1, 8],
+const MIX_QUESTIONS = [
+  { share: 0.6, questions: 1 },
+  { share: 0.8, questions: 2 },
+  { share: 0.95, questions: 4 },
+  { share: 1, questions: 8 },
 ];
+const MIX_TITLE =
+  '32–2,048 tokens, even by logarithm; 1 (60 %), 2 (20 %), 4 (15 %) or 8 (5 %) questions: choice of 4, noul, score of 5';
+const GRID_LENGTHS = [
+  ['short', 64],
+  ['medium', 512],
+  ['long', 2000],
+] as const;
 
 export class Loads {
-  readonly short: LoadClass;
-  readonly medium: LoadClass;
-  readonly mix: LoadClass;
-  readonly documents: readonly LoadClass[];
-  readonly embeddings: readonly LoadClass[];
-  readonly #countTokens: CountTokens;
+  readonly short = this.#exactly('short', '128 tokens, 1 question of 4 options', { stateTokens: 128, questions: 1 });
+  readonly medium = this.#exactly('medium', '512 tokens, 1 question of 4 options', { stateTokens: 512, questions: 1 });
+  readonly mix = this.#decisions('mix', MIX_TITLE, mixedSize);
+  readonly decisions: readonly LoadClass[] = [this.short, this.medium, this.mix];
+  /** One at a time. */
+  readonly documents: readonly LoadClass[] = [
+    this.#exactly('4000x8x2', '4,000 tokens, 8 questions of 2 options', {
+      stateTokens: 4000,
+      questions: 8,
+      kind: 'pair',
+    }),
+    this.#exactly('4000x8x4', '4,000 tokens, 8 questions of 4 options', { stateTokens: 4000, questions: 8 }),
+  ].map((load) => ({ ...load, concurrencies: [1] }));
+  readonly embeddings: readonly LoadClass[] = [embeddingsOf(1), embeddingsOf(8), embeddingsOf(64)];
+  readonly #countTokens: (text: string) => number;
   /** Instructions and options are few: each is tokenised once. */
   readonly #known = new Map<string, number>();
 
-  constructor(countTokens: CountTokens) {
+  /** @param countTokens of a text in the tokenizer of the model, specials left out */
+  constructor(countTokens: (text: string) => number) {
     this.#countTokens = countTokens;
-    const size = (stateTokens: number, questions: number, kind: 'choice' | 'pair' = 'choice') => ({
-      stateTokens,
-      questions,
-      kind,
-    });
-    const all = { concurrencies: ALL_CONCURRENCIES };
-    const alone = { concurrencies: [1] };
-    this.short = this.#decisions('short', '128 tokens, 1 question of 4 options', { ...all, make: () => size(128, 1) });
-    this.medium = this.#decisions('medium', '512 tokens, 1 question of 4 options', {
-      ...all,
-      make: () => size(512, 1),
-    });
-    this.mix = this.#decisions(
-      'mix',
-      '32–2,048 tokens, even by logarithm; 1 (60 %), 2 (20 %), 4 (15 %) or 8 (5 %) questions: choice of 4, noul, score of 5',
-      { ...all, make: mixedSize },
-    );
-    this.documents = [
-      this.#decisions('4000x8x2', '4,000 tokens, 8 questions of 2 options', {
-        ...alone,
-        make: () => size(4000, 8, 'pair'),
-      }),
-      this.#decisions('4000x8x4', '4,000 tokens, 8 questions of 4 options', { ...alone, make: () => size(4000, 8) }),
-    ];
-    this.embeddings = [embeddingsOf(1), embeddingsOf(8), embeddingsOf(64)];
   }
 
-  get decisions(): readonly LoadClass[] {
-    return [this.short, this.medium, this.mix];
+  static async open(): Promise<Loads> {
+    const tokenizer = await openTokenizer(join(ROOT, 'models', DECISION_MODEL));
+    return new Loads((text) => tokenizer.encode(text).length);
+  }
+
+  /** Every length with every number of questions, and embeddings: what our server is asked alone. */
+  grid(isQuick: boolean): readonly LoadClass[] {
+    const lengths = isQuick ? GRID_LENGTHS.slice(0, 2) : GRID_LENGTHS;
+    return [
+      ...lengths.flatMap(([length, stateTokens]) =>
+        (isQuick ? [1, 4] : [1, 4, 16]).map((questions) => {
+          const name = `decide ${length} × ${questions}`;
+          return this.#exactly(name, name, { stateTokens, questions, kind: 'mixed' });
+        }),
+      ),
+      gridEmbeddings('embed 1 × 16 tokens', (random) => [makeDocument(16, random)]),
+      ...(isQuick ? [] : [gridEmbeddings('embed 1 × 254 tokens', (random) => [makeDocument(254, random)])]),
+      gridEmbeddings('embed 32 × 8–248 tokens', makeMixedInputs),
+    ];
   }
 
   /** A decision of exact size, for sweeps. */
-  decision(size: DecisionSize, random: () => number): Work {
-    const body = makeDecision(size, random);
-    return {
-      job: { task: 'decision', body },
-      tokens: size.stateTokens + this.#questionTokens(body),
-      group: groupOf(size.stateTokens),
-    };
+  decision(size: DecisionSize, random: Random): Work {
+    const job = decisionJob(size, random);
+    return { job, tokens: size.stateTokens + this.#questionTokens(job.body), group: groupOf(size.stateTokens) };
+  }
+
+  #exactly(id: string, title: string, size: DecisionSize): LoadClass {
+    return this.#decisions(id, title, () => ({ kind: 'choice', ...size }));
+  }
+
+  #decisions(id: string, title: string, sizeOf: (random: Random) => DecisionSize): LoadClass {
+    const make = (random: Random): Work => this.decision(sizeOf(random), random);
+    return { id, title, task: 'decision', concurrencies: ALL_CONCURRENCIES, make };
   }
 
   /** Of instructions and options of all questions. */
   #questionTokens({ questions }: DecisionBody): number {
     const texts = Object.values(questions).flatMap((question) => {
       if (question.type === 'noul') return [question.instructions, 'false', 'true'];
-      const { criteria } = question;
-      const options = Array.isArray(criteria)
-        ? criteria
-        : Object.entries(criteria).map(([name, description]) => `${name}: ${description}`);
-      return [question.instructions, ...options];
+      const { type, criteria } = question;
+      const named = (): string[] => Object.entries(criteria).map(([name, description]) => `${name}: ${description}`);
+      return [question.instructions, ...(type === 'score' ? criteria : named())];
     });
     return texts.reduce((total, text) => total + this.#count(text), 0);
   }
@@ -109,14 +124,6 @@ export class Loads {
     this.#known.set(text, known);
     return known;
   }
-
-  #decisions(
-    id: string,
-    title: string,
-    { concurrencies, make }: { concurrencies: readonly number[]; make: (random: () => number) => DecisionSize },
-  ): LoadClass {
-    return { id, title, task: 'decision', concurrencies, make: (random) => this.decision(make(random), random) };
-  }
 }
 
 /** @returns the same works in the same order for the same class and seed */
@@ -125,11 +132,18 @@ export function streamOf({ make }: LoadClass, seed: number): () => Work {
   return () => make(random);
 }
 
-function mixedSize(random: () => number): DecisionSize {
+/** The same for all servers, and never the same twice in a run. FNV-1a over what it is made of. */
+export function seedOf(...parts: readonly (string | number)[]): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(parts.join('/'))) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+function mixedSize(random: Random): DecisionSize {
   const { least, most } = MIX_STATE_TOKENS;
   const stateTokens = Math.round(least * (most / least) ** random());
   const drawn = random();
-  const questions = MIX_QUESTIONS.find(([share]) => drawn < share)?.[1] ?? 1;
+  const questions = MIX_QUESTIONS.find(({ share }) => drawn < share)?.questions ?? 1;
   return { stateTokens, questions, kind: 'mixed' };
 }
 
@@ -147,9 +161,18 @@ function embeddingsOf(count: keyof typeof EMBEDDING_CONCURRENCIES): LoadClass {
     concurrencies: EMBEDDING_CONCURRENCIES[count],
     make: (random) => {
       const lengths = Array.from({ length: count }, () => least + Math.floor(random() * (most - least + 1)));
-      const inputs = lengths.map((tokens) => makeDocument(tokens, random));
-      const tokens = lengths.reduce((total, length) => total + length, 0);
-      return { job: { task: 'embedding', inputs }, tokens, group: `${count}` };
+      return embeddingWork(lengths.map((tokens) => makeDocument(tokens, random)));
     },
   };
+}
+
+function gridEmbeddings(id: string, makeInputs: (random: Random) => string[]): LoadClass {
+  const make = (random: Random): Work => embeddingWork(makeInputs(random));
+  return { id, title: id, task: 'embedding', concurrencies: ALL_CONCURRENCIES, make };
+}
+
+/** Each word is a token. */
+function embeddingWork(inputs: readonly string[]): Work {
+  const tokens = inputs.reduce((total, input) => total + input.split(' ').length, 0);
+  return { job: { task: 'embedding', inputs }, tokens, group: `${inputs.length}` };
 }

@@ -1,87 +1,73 @@
-// The result of a comparison: its shape, and its file. A run of some parts replaces these in the file of the same day and host and
+// The result of a comparison: its shape, and its files. A run of some parts replaces these in the file of the same day and host and
 // keeps the others: each part is of one run and says of which, so ratios are always of one run.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AnswerComparison } from '../answers/answers.ts';
+import type { AnswerComparison } from '../answers/compare-answers.ts';
 import type { LoadClass } from '../load/loads.ts';
-import type { BareFigures } from '../parts/bare-limit.ts';
-import type { ClosedCell } from '../parts/closed-part.ts';
-import type { LeftOut } from '../parts/closed-plan.ts';
-import type { CostFigures } from '../parts/cost.ts';
-import type { KeptFigures } from '../parts/kept-document.ts';
-import type { OpenFigures } from '../parts/open-part.ts';
-import type { ScalingFigures } from '../parts/scaling.ts';
-import type { ShareFigures } from '../parts/shares.ts';
-import type { SplitFigures } from '../parts/splits.ts';
-import type { MemoryFigures } from '../parts/worker-memory.ts';
-import type { ReadyTimes } from '../servers/fleet.ts';
-import type { Peer } from '../servers/peer.ts';
-import type { Machine, Versions } from './hardware.ts';
-import type { JudgedTarget } from './targets.ts';
+import type { Machine, Versions } from '../machine/machine.ts';
+import type { measureBareLimit } from '../parts/bare.ts';
+import type { listCosts, measureClosedLoops } from '../parts/closed.ts';
+import type { measureKeptDocuments } from '../parts/kept.ts';
+import type { measureWorkerMemory } from '../parts/memory.ts';
+import type { measureOpenLoops } from '../parts/open.ts';
+import type { measureScaling } from '../parts/scaling.ts';
+import type { measureShares } from '../parts/shares.ts';
+import type { measureSplits } from '../parts/splits.ts';
+import type { Member } from '../servers/fleet.ts';
+import type { Server } from '../servers/server.ts';
+import type { JudgedTarget } from './target.ts';
+
+type Measures<F extends (...args: never[]) => unknown> = Awaited<ReturnType<F>>;
 
 /** A server as it was measured in one part. */
-export interface ServerFigures extends Pick<Peer, 'id' | 'title' | 'kind' | 'settings' | 'versions'> {
-  readonly readyMs: ReadyTimes;
-  /** All processes, shared pages once: ready, and after the part's load. */
-  readonly startedBytes: number | null;
+export interface ServerFigures
+  extends Pick<Server, 'id' | 'title' | 'kind' | 'settings' | 'versions'>,
+    Pick<Member, 'readyMs' | 'startedBytes' | 'idleShare'> {
+  /** All processes, shared pages once, after the part's load. */
   readonly loadedBytes: number | null;
-  readonly idleShare: number;
 }
 
-export interface ComparisonFigures {
+/** Of every part in which servers run beside each other. */
+export interface Compared {
   readonly servers: readonly ServerFigures[];
   readonly answers: readonly AnswerComparison[];
   readonly classes: readonly Pick<LoadClass, 'id' | 'title' | 'task'>[];
 }
 
-export interface ClosedPart extends ComparisonFigures {
+export interface ClosedPart extends Compared, Measures<typeof measureClosedLoops> {
   readonly rounds: number;
   readonly sliceMs: number;
-  readonly cells: readonly ClosedCell[];
-  readonly leftOut: readonly LeftOut[];
-  readonly costs: readonly CostFigures[];
+  readonly costs: ReturnType<typeof listCosts>;
 }
-
-export interface OpenPart extends ComparisonFigures, OpenFigures {
+export interface OpenPart extends Compared, Measures<typeof measureOpenLoops> {
   readonly rounds: number;
 }
-
-export interface ScalingPart extends ComparisonFigures, ScalingFigures {}
+export interface ScalingPart extends Compared, Measures<typeof measureScaling> {}
 
 export interface Figures {
   readonly decisions: ClosedPart;
   readonly open: OpenPart;
-  readonly scaling: ScalingPart;
   readonly embeddings: ClosedPart;
-  readonly kept: KeptFigures;
-  readonly shares: ShareFigures;
-  readonly bare: BareFigures;
-  readonly memory: readonly MemoryFigures[];
-  readonly splits: SplitFigures;
+  readonly scaling: ScalingPart;
+  readonly kept: Measures<typeof measureKeptDocuments>;
+  readonly shares: Measures<typeof measureShares>;
+  readonly bare: Measures<typeof measureBareLimit>;
+  readonly memory: Measures<typeof measureWorkerMemory>;
+  readonly splits: Measures<typeof measureSplits>;
 }
 
 export type PartName = keyof Figures;
-
-export const PART_NAMES: readonly PartName[] = [
-  'decisions',
-  'open',
-  'scaling',
-  'embeddings',
-  'kept',
-  'shares',
-  'bare',
-  'memory',
-  'splits',
-];
 
 /** When and on what a part was measured. */
 export interface Measured<T> {
   readonly startedAt: string;
   readonly tookMs: number;
   readonly versions: Versions;
-  /** Processes that wanted a core in the minute before: above 0.5, others disturbed it. */
+  /** Processes that wanted a core in the minute before. */
   readonly loadBefore: number;
+  /** What others used of all processors meanwhile; null where the system does not say, undefined in files of before. */
+  readonly othersShare?: number | null;
   readonly figures: T;
 }
 
@@ -114,15 +100,8 @@ export function mergeWithEarlier(folder: string, report: PeersReport): PeersRepo
   return isSameMachine ? { ...report, parts: { ...earlier.parts, ...report.parts } } : report;
 }
 
-/** A figure of no samples is NaN, which JSON writes as null; taken for 0 it would reach any target. */
+/** A figure of no samples is NaN, which JSON writes as null; taken for 0 it would reach any target. What others used may be unknown. */
 function reviveMissing(key: string, value: unknown): unknown {
-  return value === null && /(Ms|PerSecond|Share|Ratio|ratio|r2)$/.test(key) ? Number.NaN : value;
-}
-
-/** @returns its path */
-export function writeFile(folder: string, name: string, text: string): string {
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, name);
-  writeFileSync(path, text);
-  return path;
+  const isFigure = /(Ms|PerSecond|Share|Ratio|ratio|r2)$/.test(key) && key !== 'othersShare';
+  return value === null && isFigure ? Number.NaN : value;
 }

@@ -1,4 +1,4 @@
-// Plain-text tables for the terminal. Pure.
+// Tables: as plain text for the terminal, and in Markdown. Pure.
 
 export type Cell = string | number;
 
@@ -9,22 +9,46 @@ export function formatNumber(value: number): string {
   return Math.abs(value) < 10 ? value.toFixed(2) : Math.abs(value) < 1000 ? value.toFixed(1) : value.toFixed(0);
 }
 
+export function toMegabytes(bytes: number | null): number {
+  return bytes === null ? Number.NaN : bytes / 1e6;
+}
+
+type Rows = readonly (readonly Cell[])[];
+
+function isNumeric(rows: Rows, column: number): boolean {
+  return rows.slice(1).every((row) => typeof row[column] === 'number');
+}
+
+function writeCell(cell: Cell): string {
+  return typeof cell === 'number' ? formatNumber(cell) : cell;
+}
+
 /** Columns as wide as their widest cell, numbers to the right. @param rows `[rows][columns]`, the first is the head */
-export function formatTable(rows: readonly (readonly Cell[])[]): string {
-  const texts = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? formatNumber(cell) : cell)));
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...texts.map((row) => row[column]?.length ?? 0)),
-  );
-  const isNumeric = widths.map((_, column) => rows.slice(1).every((row) => typeof row[column] === 'number'));
-  const lines = texts.map((row) =>
-    row
-      .map((text, column) =>
-        isNumeric[column] ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
-  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
-  return [lines[0] ?? '', rule, ...lines.slice(1)].join('\n');
+export function formatTable(rows: Rows): string {
+  const texts = rows.map((row) => row.map(writeCell));
+  const columns = (texts[0] ?? []).map((_, column) => ({
+    width: Math.max(...texts.map((row) => row[column]?.length ?? 0)),
+    isNumeric: isNumeric(rows, column),
+  }));
+  const pad = (text: string, column: number): string => {
+    const { width = 0, isNumeric: isRight = false } = columns[column] ?? {};
+    return isRight ? text.padStart(width) : text.padEnd(width);
+  };
+  const [head = '', ...lines] = texts.map((row) => row.map(pad).join('  ').trimEnd());
+  const rule = columns.map(({ width }) => '-'.repeat(width)).join('  ');
+  return [head, rule, ...lines].join('\n');
+}
+
+/** The same in Markdown. Without rows beside the head: nothing to show */
+export function markdownTable(rows: Rows): string {
+  const [head = [], ...body] = rows;
+  if (body.length === 0) return 'None.';
+  const rule = head.map((_, column) => (isNumeric(rows, column) ? '---:' : '---'));
+  const lines = [head, rule, ...body].map((row) => row.map((cell) => writeCell(cell).replaceAll('|', '\\|')));
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** @param columns by their headings: what stands in each row */
+export function tableOf<T>(rows: readonly T[], columns: Readonly<Record<string, (row: T) => Cell>>): string {
+  return markdownTable([Object.keys(columns), ...rows.map((row) => Object.values(columns).map((write) => write(row)))]);
 }

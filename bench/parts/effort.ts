@@ -1,35 +1,18 @@
-// How long everything is measured: enough to quote, or a short form for development. Pure.
+// How long everything of a comparison is measured: enough to quote, or a short form for development. Pure.
 
-export interface Effort {
-  readonly rounds: number;
-  readonly sliceMs: number;
-  /** Closed loops of embeddings: there are five servers, and slices that would take longer are left out. */
-  readonly embeddingSliceMs: number;
-  readonly maxEmbeddingSliceMs: number;
-  readonly concurrencies: readonly number[];
-  readonly openRounds: number;
-  readonly openSliceMs: number;
-  /** Of what a server can take; others are asked at fewer. */
-  readonly openShares: readonly number[];
-  readonly openSharesOfOthers: readonly number[];
-  readonly scalingPointMs: number;
-  readonly hasScalingGrid: boolean;
-  readonly keptPairs: number;
-  readonly shareRounds: number;
-  readonly shareSamples: number;
-  readonly bareRounds: number;
-  readonly bareMs: number;
-  readonly memoryLoadMs: number;
-}
+export type Effort = { readonly [Name in keyof typeof FULL]: Widened<(typeof FULL)[Name]> };
+type Widened<T> = T extends readonly number[] ? readonly number[] : T extends number ? number : boolean;
 
-const FULL: Effort = {
+const FULL = {
   rounds: 2,
   sliceMs: 1500,
+  /** Of embeddings: there are five servers, and slices that would take longer are left out. */
   embeddingSliceMs: 1000,
   maxEmbeddingSliceMs: 10_000,
   concurrencies: [1, 2, 4, 8, 16, 32, 64],
   openRounds: 2,
   openSliceMs: 3000,
+  /** Of what a server can take; others are asked at fewer. */
   openShares: [0.25, 0.5, 0.7, 0.9, 1, 1.25, 1.5, 2],
   openSharesOfOthers: [0.5, 0.7, 1, 1.5, 2],
   scalingPointMs: 400,
@@ -63,8 +46,18 @@ const QUICK: Effort = {
   memoryLoadMs: 1500,
 };
 
-/** @param rounds instead of the usual number of every part that has rounds */
-export function planEffort(isQuick: boolean, rounds: number | undefined): Effort {
-  const effort = isQuick ? QUICK : FULL;
-  return rounds === undefined ? effort : { ...effort, rounds, openRounds: rounds, bareRounds: rounds };
+export interface EffortOptions {
+  readonly isQuick: boolean;
+  /** Instead of the usual number of every part that has rounds. */
+  readonly rounds: number | undefined;
+  readonly concurrencies: readonly number[] | undefined;
+}
+
+export function planEffort({ isQuick, rounds, concurrencies }: EffortOptions): Effort {
+  const effort: Effort = isQuick ? QUICK : FULL;
+  return {
+    ...effort,
+    ...(rounds === undefined ? {} : { rounds, openRounds: rounds, bareRounds: rounds }),
+    ...(concurrencies === undefined ? {} : { concurrencies }),
+  };
 }

@@ -1,15 +1,7 @@
 // How many requests a second the ledger takes through its interface: each is reserved, then settled, as the server does
-// it, by many callers at once.
+// it, by many callers at once, each with one request at a time.
 
 import type { LedgerStore, Reservation } from '../../src/storage/stores.ts';
-
-export interface LedgerRows {
-  /** Callers, each with one request at a time. */
-  readonly concurrency: number;
-  readonly rows: number;
-  readonly elapsedMs: number;
-  readonly rowsPerSecond: number;
-}
 
 const KEYS = 8;
 const TOKENS = 140;
@@ -20,7 +12,7 @@ const INSTANCE_ID = 'instance_bench';
 export async function measureLedgerRows(
   ledger: LedgerStore,
   { concurrency, durationMs }: { readonly concurrency: number; readonly durationMs: number },
-): Promise<LedgerRows> {
+) {
   await ledger.beat(INSTANCE_ID, Date.now());
   let rows = 0;
   const startedMs = performance.now();

@@ -1,11 +1,10 @@
-// How the time of one decision grows with its document and with its questions, one request at a time; and whether that is a
-// line.
+// The part `scaling`: how the time of one decision grows with its document and with its questions, one request at a time; and
+// whether that is a line.
 
-import type { Loads } from '../load/loads.ts';
+import { type Loads, seedOf } from '../load/loads.ts';
 import { median, sum } from '../load/statistics.ts';
 import { makeRandom } from '../load/workload.ts';
-import type { Fleet, Member } from '../servers/fleet.ts';
-import { seedOf } from './closed-part.ts';
+import type { Member, Turns } from '../servers/fleet.ts';
 import { judgeLinearity, type Linearity } from './fits.ts';
 
 const LENGTHS = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
@@ -17,10 +16,13 @@ const SWEEPS = 5;
 /** Of the points of the lines that all servers are asked for; the rest of the grid has one at least. */
 const MIN_LINE_SAMPLES = 3;
 
-export interface ScalingPoint {
-  readonly peer: string;
+interface Size {
   readonly stateTokens: number;
   readonly questions: number;
+}
+
+export interface ScalingPoint extends Size {
+  readonly peer: string;
   readonly p50Ms: number;
   readonly samples: number;
 }
@@ -28,17 +30,12 @@ export interface ScalingPoint {
 export interface ScalingLine extends Linearity {
   readonly peer: string;
   /** What grows; the other stays as `fixed` says. */
-  readonly by: 'stateTokens' | 'questions';
+  readonly by: keyof Size;
   readonly fixed: number;
 }
 
-export interface ScalingFigures {
-  readonly points: readonly ScalingPoint[];
-  readonly lines: readonly ScalingLine[];
-}
-
 export interface ScalingOptions {
-  readonly fleet: Fleet;
+  readonly fleet: Turns;
   readonly loads: Loads;
   /** A point is measured again until this is used up, once a sweep. */
   readonly pointMs: number;
@@ -47,33 +44,29 @@ export interface ScalingOptions {
   readonly say: (text: string) => void;
 }
 
-type Size = Pick<ScalingPoint, 'stateTokens' | 'questions'>;
-
 interface SampledPoint {
   readonly peer: string;
   readonly size: Size;
   readonly samplesMs: number[];
 }
 
-const SIZES: readonly Size[] = LENGTHS.flatMap((stateTokens) =>
-  COUNTS.map((questions) => ({ stateTokens, questions })),
-);
-
-export async function measureScaling(options: ScalingOptions): Promise<ScalingFigures> {
+export async function measureScaling(options: ScalingOptions) {
   const samples = new Map<string, SampledPoint>();
+  const sizes = LENGTHS.flatMap((stateTokens) => COUNTS.map((questions): Size => ({ stateTokens, questions })));
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     options.say(`scaling: sweep ${sweep + 1} of ${SWEEPS}`);
-    for (const size of SIZES) {
+    for (const size of sizes) {
       await options.fleet.inTurns(1, async (member) => {
-        if (!isOnLine(size) && !(options.hasGrid && member.running.peer.kind === 'ours')) return;
-        const key = JSON.stringify([member.id, size]);
-        const point = samples.get(key) ?? { peer: member.id, size, samplesMs: [] };
+        const { id, kind } = member.server;
+        if (!isOnLine(size) && !(options.hasGrid && kind === 'ours')) return;
+        const key = JSON.stringify([id, size]);
+        const point = samples.get(key) ?? { peer: id, size, samplesMs: [] };
         samples.set(key, point);
         if (isAskedAgain(point, options.pointMs)) point.samplesMs.push(await measureOnce(options, member, size, sweep));
       });
     }
   }
-  const points = [...samples.values()].map(({ peer, size, samplesMs }) => {
+  const points = [...samples.values()].map(({ peer, size, samplesMs }): ScalingPoint => {
     return { peer, ...size, p50Ms: median(samplesMs), samples: samplesMs.length };
   });
   return { points, lines: fitLines(points) };
@@ -88,30 +81,22 @@ export function isAskedAgain({ size, samplesMs }: Pick<SampledPoint, 'size' | 's
 }
 
 /** All servers get the same text in the same sweep. */
-async function measureOnce({ loads }: ScalingOptions, member: Member, size: Size, sweep: number): Promise<number> {
+async function measureOnce({ loads }: ScalingOptions, { client }: Member, size: Size, sweep: number): Promise<number> {
   const random = makeRandom(seedOf('scaling', size.stateTokens, size.questions, sweep));
   const { job } = loads.decision({ ...size, kind: 'choice' }, random);
-  const { path, body } = member.running.requestFor(job);
-  const reply = await member.client.post(path, body);
-  if (reply.status !== 200) throw new Error(`${member.id} answered ${reply.status}: ${reply.text.slice(0, 300)}`);
-  return reply.latencyMs;
+  return (await client.ask(job)).latencyMs;
 }
 
 /** Of every row and column of the grid that is long enough. */
 export function fitLines(points: readonly ScalingPoint[]): ScalingLine[] {
-  const peers = [...new Set(points.map(({ peer }) => peer))];
-  return peers.flatMap((peer) => {
-    const own = points.filter((point) => point.peer === peer);
-    return [...fitAlong(own, 'stateTokens', 'questions'), ...fitAlong(own, 'questions', 'stateTokens')];
-  });
-}
-
-function fitAlong(points: readonly ScalingPoint[], by: ScalingLine['by'], fixedBy: ScalingLine['by']): ScalingLine[] {
-  const lines = Map.groupBy(points, (point) => point[fixedBy]);
-  return [...lines].flatMap(([fixed, line]) => {
-    const [first] = line;
-    if (first === undefined || line.length < 4) return [];
-    const judged = judgeLinearity(line.map((point) => ({ x: point[by], y: point.p50Ms })));
-    return [{ peer: first.peer, by, fixed, ...judged }];
-  });
+  const fitAlong = (own: readonly ScalingPoint[], by: keyof Size, fixedBy: keyof Size): ScalingLine[] =>
+    [...Map.groupBy(own, (point) => point[fixedBy])].flatMap(([fixed, line]) => {
+      const [first] = line;
+      if (first === undefined || line.length < 4) return [];
+      return [{ peer: first.peer, by, fixed, ...judgeLinearity(line.map((one) => ({ x: one[by], y: one.p50Ms }))) }];
+    });
+  return [...Map.groupBy(points, ({ peer }) => peer).values()].flatMap((own) => [
+    ...fitAlong(own, 'stateTokens', 'questions'),
+    ...fitAlong(own, 'questions', 'stateTokens'),
+  ]);
 }

@@ -1,38 +1,17 @@
-// What of a decision's time is not its model: tokenising, as the server tells it; and HTTP, key, limits, ledger and validation,
-// seen by a client of the real server and by one of the same server around an engine that answers at once.
+// The part `shares`, what of a decision's time is not its model: tokenising, as the server tells it; and HTTP, key, limits, ledger
+// and validation, seen by a client of the real server and by one of the same server around an engine that answers at once.
 
-import { mkdirSync } from 'node:fs';
-import { BenchClient, type BenchReply } from '../load/client.ts';
+import { type BenchReply, readTiming } from '../load/client.ts';
 import { type LoadClass, type Loads, streamOf } from '../load/loads.ts';
-import { type LatencySummary, median, summariseLatencies } from '../load/statistics.ts';
-import { requestFor } from '../load/wire.ts';
-import { API_KEY, NullEndpoint, ServerProcess } from '../servers/child-processes.ts';
-import { createMeteredKey } from '../servers/metered-key.ts';
-import { withDataFolder, withOwnServer } from '../servers/own-server.ts';
-import { readTiming } from './overhead.ts';
+import { median, summariseLatencies } from '../load/statistics.ts';
+import type { Job } from '../load/workload.ts';
+import { withUmpire } from '../servers/umpire.ts';
+import { withNullEndpoint } from './bare.ts';
 
+export const NULL_ENGINE = ['bench/servers/null-engine-server.ts'];
 const WARM_UP = 20;
 /** Requests without a model are cheap, and their times small. */
 const NULL_TIMES = 4;
-
-export interface ClassShares {
-  readonly load: string;
-  readonly p50Ms: number;
-  /** Tokenising over all of the engine's time. */
-  readonly tokenizeShare: number;
-  readonly tokenizeP50Ms: number;
-  /** What the client waited beyond queue, tokenising and model: the client itself is in it. */
-  readonly besideEngine: LatencySummary;
-}
-
-export interface ShareFigures {
-  readonly samplesPerClass: number;
-  readonly classes: readonly ClassShares[];
-  /** Requests of the first class to the server around an engine that answers at once. */
-  readonly withoutModel: LatencySummary;
-  /** The same client against an endpoint that reads the body and answers a constant. */
-  readonly clientAlone: LatencySummary;
-}
 
 export interface ShareOptions {
   readonly loads: Loads;
@@ -40,93 +19,54 @@ export interface ShareOptions {
   readonly samplesPerRound: number;
 }
 
-interface Clients {
-  readonly own: BenchClient;
-  readonly nullEngine: BenchClient;
-  readonly nullEndpoint: BenchClient;
-}
-
-export async function measureShares(options: ShareOptions): Promise<ShareFigures> {
-  return await withOwnServer({}, (own) =>
-    withNullEngine(async (nullEngine) => {
-      const endpoint = await NullEndpoint.start();
-      const nullEndpoint = new BenchClient(endpoint.origin, API_KEY, 1);
-      try {
-        return await measureInTurns(options, { own: own.client, nullEngine, nullEndpoint });
-      } finally {
-        await nullEndpoint.close();
-        endpoint.stop();
-      }
-    }),
+export async function measureShares({ loads, rounds, samplesPerRound }: ShareOptions) {
+  const classes = loads.decisions.map((load) => ({ load, next: jobsOf(load), replies: [] as BenchReply[] }));
+  const nextShort = jobsOf(loads.short);
+  const [nullReplies, endpointReplies]: [BenchReply[], BenchReply[]] = [[], []];
+  await withUmpire({}, (own) =>
+    withUmpire({ entry: NULL_ENGINE }, (nullEngine) =>
+      withNullEndpoint(async (endpoint) => {
+        const clients = [own.client, nullEngine.client, endpoint];
+        for (const client of clients) await client.askInTurn(WARM_UP, jobsOf(loads.short));
+        for (let round = 0; round < rounds; round++) {
+          for (const { next, replies } of classes) replies.push(...(await own.client.askInTurn(samplesPerRound, next)));
+          nullReplies.push(...(await nullEngine.client.askInTurn(NULL_TIMES * samplesPerRound, nextShort)));
+          endpointReplies.push(...(await endpoint.askInTurn(NULL_TIMES * samplesPerRound, nextShort)));
+        }
+      }),
+    ),
   );
-}
-
-async function withNullEngine<T>(use: (client: BenchClient) => Promise<T>): Promise<T> {
-  return await withDataFolder(async (dataDir) => {
-    mkdirSync(dataDir, { recursive: true });
-    const server = await ServerProcess.start(dataDir, { command: ['bench/servers/null-engine-server.ts'] });
-    const client = new BenchClient(server.origin, createMeteredKey({ dataDir, settings: {} }), 1);
-    try {
-      const result = await use(client);
-      await client.close();
-      await server.stop();
-      return result;
-    } catch (error) {
-      server.kill();
-      throw error;
-    }
-  });
-}
-
-async function measureInTurns(options: ShareOptions, clients: Clients): Promise<ShareFigures> {
-  const { loads, rounds, samplesPerRound } = options;
-  const classes = loads.decisions.map((load) => ({ load, next: makeBodies(load), replies: [] as BenchReply[] }));
-  const nextShort = makeBodies(loads.short);
-  const without = { nullEngine: [] as BenchReply[], nullEndpoint: [] as BenchReply[] };
-  await Promise.all(Object.values(clients).map((client) => send(client, makeBodies(loads.short), WARM_UP)));
-  for (let round = 0; round < rounds; round++) {
-    for (const { next, replies } of classes) replies.push(...(await send(clients.own, next, samplesPerRound)));
-    for (const side of ['nullEngine', 'nullEndpoint'] as const)
-      without[side].push(...(await send(clients[side], nextShort, NULL_TIMES * samplesPerRound)));
-  }
   return {
     samplesPerClass: rounds * samplesPerRound,
-    classes: classes.map(({ load, replies }) => summariseShares(load, replies)),
-    withoutModel: latencyOf(without.nullEngine),
-    clientAlone: latencyOf(without.nullEndpoint),
+    classes: classes.map(({ load, replies }) => ({ load: load.id, ...summariseShares(replies) })),
+    /** Requests of the first class to the server around an engine that answers at once. */
+    withoutModel: latencyOf(nullReplies),
+    /** The same client against an endpoint that reads the body and answers a constant. */
+    clientAlone: latencyOf(endpointReplies),
   };
 }
 
-function makeBodies(load: LoadClass): () => string {
+function jobsOf(load: LoadClass): () => Job {
   const next = streamOf(load, 4711);
-  return () => requestFor(next().job).body;
+  return () => next().job;
 }
 
-/** One after the other. */
-async function send(client: BenchClient, next: () => string, count: number): Promise<BenchReply[]> {
-  const replies: BenchReply[] = [];
-  for (let index = 0; index < count; index++) {
-    const reply = await client.post('/ai/v1/systemone', next());
-    if (reply.status !== 200) throw new Error(`A decision was answered with ${reply.status}: ${reply.text}`);
-    replies.push(reply);
-  }
-  return replies;
-}
-
-function summariseShares({ id }: LoadClass, replies: readonly BenchReply[]): ClassShares {
-  const tokenizeMs = replies.map((reply) => readTiming(reply, 'tokenize'));
-  const engineMs = replies.map(
-    (reply, index) => readTiming(reply, 'queue') + (tokenizeMs[index] ?? 0) + readTiming(reply, 'infer'),
-  );
+function summariseShares(replies: readonly BenchReply[]) {
+  const times = replies.map((reply) => {
+    const tokenizeMs = readTiming(reply, 'tokenize');
+    const engineMs = readTiming(reply, 'queue') + tokenizeMs + readTiming(reply, 'infer');
+    return { latencyMs: reply.latencyMs, tokenizeMs, engineMs };
+  });
   return {
-    load: id,
-    p50Ms: median(replies.map(({ latencyMs }) => latencyMs)),
-    tokenizeShare: median(tokenizeMs.map((ms, index) => ms / (engineMs[index] ?? Number.NaN))),
-    tokenizeP50Ms: median(tokenizeMs),
-    besideEngine: summariseLatencies(replies.map(({ latencyMs }, index) => latencyMs - (engineMs[index] ?? 0))),
+    p50Ms: median(times.map(({ latencyMs }) => latencyMs)),
+    /** Tokenising over all of the engine's time. */
+    tokenizeShare: median(times.map(({ tokenizeMs, engineMs }) => tokenizeMs / engineMs)),
+    tokenizeP50Ms: median(times.map(({ tokenizeMs }) => tokenizeMs)),
+    /** What the client waited beyond queue, tokenising and model: the client itself is in it. */
+    besideEngine: summariseLatencies(times.map(({ latencyMs, engineMs }) => latencyMs - engineMs)),
   };
 }
 
-function latencyOf(replies: readonly BenchReply[]): LatencySummary {
+function latencyOf(replies: readonly BenchReply[]) {
   return summariseLatencies(replies.map(({ latencyMs }) => latencyMs));
 }

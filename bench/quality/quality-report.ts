@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { OrderInstability } from '../../src/quality/asking.ts';
 import type { BreakdownRow } from '../../src/quality/breakdown.ts';
 import { type Figures, mean, type ReliabilityBin } from '../../src/quality/figures.ts';
-import type { Versions } from '../pages/hardware.ts';
+import type { Versions } from '../machine/machine.ts';
 import type { ModelIdentity } from './judged-models.ts';
 import type { LongEvidence } from './long-evidence.ts';
 import type { ReadingFigures, Share } from './reading.ts';

@@ -1,45 +1,59 @@
 // Bare loops: worker threads that run one decision's graphs over and over, with nothing around them. Owns the threads.
 
 import { once } from 'node:events';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { loadConfig } from '../../src/config/load.ts';
 import { sum } from '../load/statistics.ts';
-import { DECISION_MODEL, type DecisionBody, toQuestions } from '../load/workload.ts';
+import { DECISION_MODEL, type DecisionSize, makeDecision, toQuestions } from '../load/workload.ts';
+import { ROOT } from '../machine/machine.ts';
 import type { BareLoopReply, BareLoopRequest, BareLoopSetup } from './bare-loop-worker.ts';
+import { DEVICE, type OwnServer } from './umpire.ts';
 
 const WORKER = new URL('./bare-loop-worker.ts', import.meta.url);
 
-export interface BareLoopOptions {
-  readonly workers: number;
-  readonly threadsPerWorker: number;
-  /** The decision whose graph inputs are prepared once and then run again and again. */
-  readonly decision: DecisionBody;
-  /** Where the server keeps optimised graphs: both map the same files. */
-  readonly cacheFolder: string;
+/** How the measured server runs its models: what its configuration says, and what it says of itself. */
+export async function readEngineSettings({ client }: Pick<OwnServer, 'client'>) {
+  const { threadsPerWorker } = loadConfig({ flags: {} }).config.engine;
+  const { text } = await client.get('/metrics');
+  const workers = Number(/^umpire_engine_workers (\d+)$/m.exec(text)?.[1]);
+  if (!(workers >= 1)) throw new Error('/metrics does not say how many workers there are.');
+  return { workers, threadsPerWorker, device: DEVICE };
+}
+
+/** As many loops as the server has workers, with its threads and its optimised graphs; they end with `use`. */
+export async function withBareLoops<T>(
+  own: OwnServer,
+  size: DecisionSize,
+  use: (loops: BareLoops) => Promise<T>,
+): Promise<T> {
+  const { workers, threadsPerWorker } = await readEngineSettings(own);
+  const decision = makeDecision(size);
+  const setup: BareLoopSetup = {
+    modelFolder: join(ROOT, 'models', DECISION_MODEL),
+    cacheFolder: join(own.dataFolder, 'cache'),
+    threads: threadsPerWorker,
+    state: decision.state,
+    questions: toQuestions(decision),
+  };
+  const threads: Worker[] = [];
+  try {
+    for (let index = 0; index < workers; index++) {
+      const thread = new Worker(WORKER, { workerData: setup });
+      threads.push(thread);
+      await once(thread, 'message');
+    }
+    return await use(new BareLoops(threads));
+  } finally {
+    await Promise.all(threads.map(stop));
+  }
 }
 
 export class BareLoops {
   readonly #threads: readonly Worker[];
 
-  private constructor(threads: readonly Worker[]) {
+  constructor(threads: readonly Worker[]) {
     this.#threads = threads;
-  }
-
-  static async start({ workers, threadsPerWorker, decision, cacheFolder }: BareLoopOptions): Promise<BareLoops> {
-    const setup: BareLoopSetup = {
-      modelFolder: join(resolve(import.meta.dirname, '..', '..'), 'models', DECISION_MODEL),
-      cacheFolder,
-      threads: threadsPerWorker,
-      state: decision.state,
-      questions: toQuestions(decision),
-    };
-    const threads: Worker[] = [];
-    for (let index = 0; index < workers; index++) {
-      const thread = new Worker(WORKER, { workerData: setup });
-      await once(thread, 'message');
-      threads.push(thread);
-    }
-    return new BareLoops(threads);
   }
 
   get workers(): number {
@@ -58,14 +72,6 @@ export class BareLoops {
     const replies = await Promise.all(this.#threads.map((thread) => ask(thread, { durationMs })));
     return sum(replies.map(({ latenciesMs, elapsedMs }) => (latenciesMs.length / elapsedMs) * 1000));
   }
-
-  /** Asked, not ended by force: that would abort the process if a graph were running. */
-  async stop(): Promise<void> {
-    const ended = this.#threads.map((thread) => once(thread, 'exit'));
-    const request: BareLoopRequest = { stop: true };
-    for (const thread of this.#threads) thread.postMessage(request);
-    await Promise.all(ended);
-  }
 }
 
 async function ask(thread: Worker, request: BareLoopRequest): Promise<BareLoopReply> {
@@ -73,4 +79,12 @@ async function ask(thread: Worker, request: BareLoopRequest): Promise<BareLoopRe
   thread.postMessage(request);
   const [reply] = await answered;
   return reply;
+}
+
+/** Asked, not ended by force: that would abort the process if a graph were running. */
+async function stop(thread: Worker): Promise<void> {
+  const ended = once(thread, 'exit');
+  const request: BareLoopRequest = { stop: true };
+  thread.postMessage(request);
+  await ended;
 }

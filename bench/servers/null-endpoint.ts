@@ -1,8 +1,7 @@
 // A server that does nothing: reads the body and sends the same answer. Runs as a process of its own, so that the bench can ask
-// what its client costs the machine. Prints its port; ends when its standard input is closed.
+// what its client costs the machine. Listens where PORT says.
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 const ANSWER = JSON.stringify({
   model: 'none',
@@ -17,11 +16,4 @@ const server = createServer((request, response) => {
     response.end(ANSWER);
   });
 });
-
-server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  process.stdout.write(`${port}\n`);
-});
-
-process.stdin.on('end', () => process.exit(0));
-process.stdin.resume();
+server.listen(Number(process.env['PORT']), '127.0.0.1');

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { API_KEY, ServerProcess } from '../../bench/servers/child-processes.ts';
+import { API_KEY, startServer } from '../../bench/servers/server.ts';
+import { umpire } from '../../bench/servers/umpire.ts';
 import { answerCounted, upstreamSetting } from '../money/counting-upstream.ts';
 import { UpstreamDouble } from '../upstream/upstream-double.ts';
 import { installTools, REDOCLY, SCHEMATHESIS, SPECTRAL } from './tools.ts';
@@ -90,16 +91,14 @@ async function fireAtServer(drawing: Drawing): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-check-api-'));
   const upstream = await UpstreamDouble.start(answerCounted);
   try {
-    const server = await ServerProcess.start(folder, {
-      settings: { UMPIRE_UPSTREAMS: upstreamSetting(upstream), UMPIRE_LOG_FORMAT: 'json' },
-    });
+    const settings = { UMPIRE_UPSTREAMS: upstreamSetting(upstream), UMPIRE_LOG_FORMAT: 'json' };
+    const server = await startServer(umpire(settings), folder);
     // Whatever becomes of this process, its server does not outlive it.
     process.once('exit', () => server.kill());
     try {
       const isClean = await fire(server.origin, drawing, folder);
       await server.stop();
-      const faults =
-        readFileSync(join(folder, 'bench-server.log'), 'utf8').match(/^\{"level":"(error|fatal)".*$/gm) ?? [];
+      const faults = readFileSync(join(folder, 'server.log'), 'utf8').match(/^\{"level":"(error|fatal)".*$/gm) ?? [];
       for (const fault of faults) say(`log: ${fault}`);
       return isClean && faults.length === 0;
     } finally {

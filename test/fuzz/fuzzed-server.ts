@@ -6,7 +6,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { API_KEY, ServerProcess } from '../../bench/servers/child-processes.ts';
+import { API_KEY, startServer } from '../../bench/servers/server.ts';
+import type { ServerProcess } from '../../bench/servers/server-process.ts';
+import { umpire } from '../../bench/servers/umpire.ts';
 import { PricedModels } from '../money/priced-models.ts';
 
 const WATCH = pathToFileURL(join(import.meta.dirname, 'stall-watch.mjs')).href;
@@ -58,7 +60,7 @@ export class FuzzedServer {
     const models = new PricedModels();
     const dataDir = await mkdtemp(join(tmpdir(), 'umpire-fuzz-'));
     const all = { ...SETTINGS, UMPIRE_MODELS: models.folders.join(','), ...settings };
-    return new FuzzedServer(await ServerProcess.start(dataDir, { settings: all }), dataDir, models);
+    return new FuzzedServer(await startServer(umpire(all), dataDir), dataDir, models);
   }
 
   get port(): number {
@@ -78,7 +80,7 @@ export class FuzzedServer {
 
   /** Everything printed so far. */
   readLog(): string {
-    return readFileSync(join(this.#dataDir, 'bench-server.log'), 'utf8');
+    return readFileSync(join(this.#dataDir, 'server.log'), 'utf8');
   }
 
   /** To be called when the process has ended. */

@@ -2,18 +2,16 @@
 
 import { describe, expect, it } from 'vitest';
 import { listDecisionCases, listEmbeddingCases } from '../../../bench/answers/answer-cases.ts';
-import { differenceOf, smallestCosine } from '../../../bench/answers/answers.ts';
-import { readAnswer, requestFor } from '../../../bench/load/wire.ts';
-import type { DecisionBody } from '../../../bench/load/workload.ts';
-import type { PeerJob } from '../../../bench/servers/peer.ts';
+import { differenceOf, readAnswer, smallestCosine } from '../../../bench/answers/answers.ts';
+import { type DecisionBody, type Job, requestFor } from '../../../bench/load/workload.ts';
 
 const questions: DecisionBody['questions'] = {
   team: { type: 'choice', instructions: 'Which team?', criteria: { billing: 'money', technical: null } },
   mood: { type: 'score', instructions: 'How upset?', criteria: ['calm', 'angry'] },
   urgent: { type: 'noul', instructions: 'Today?' },
 };
-const decision: PeerJob = { task: 'decision', body: { model: 'kev', state: 'Charged twice.', questions } };
-const embedding: PeerJob = { task: 'embedding', inputs: ['one', 'another'] };
+const decision: Job = { task: 'decision', body: { model: 'kev', state: 'Charged twice.', questions } };
+const embedding: Job = { task: 'embedding', inputs: ['one', 'another'] };
 
 const answers = {
   urgent: { type: 'noul', noul: 0.75 },

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type LoadClass, Loads, streamOf, type Work } from '../../../bench/load/loads.ts';
-import { seedOf } from '../../../bench/parts/closed-part.ts';
-import { ROOT } from '../../../bench/servers/started-peer.ts';
+import { type LoadClass, Loads, seedOf, streamOf } from '../../../bench/load/loads.ts';
+import { requestFor, type Work } from '../../../bench/load/workload.ts';
+import { ROOT } from '../../../bench/machine/machine.ts';
 import { openTokenizer } from '../../../src/runtime/tokenizer/open-tokenizer.ts';
 import type { Tokenizer } from '../../../src/runtime/tokenizer/tokenizer.ts';
 
@@ -80,6 +80,20 @@ describe('classes', () => {
     expect(inputs).toHaveLength(640);
     expect(Math.min(...lengths)).toBe(8);
     expect(Math.max(...lengths)).toBe(254);
+  });
+});
+
+describe('the grid', () => {
+  it('has every length with every number of questions, and embeddings', () => {
+    const names = loads.grid(false).map(({ id }) => id);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => name.startsWith('decide'))).toHaveLength(9);
+    expect(names.filter((name) => name.startsWith('embed'))).toHaveLength(3);
+  });
+
+  it('is sent as JSON', () => {
+    for (const load of loads.grid(false))
+      for (const { job } of take(load, 1)) expect(JSON.parse(requestFor(job).body)).toHaveProperty('model');
   });
 });
 

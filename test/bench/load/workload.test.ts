@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VOCABULARY } from '../../../bench/load/vocabulary.ts';
-import { listMixes, makeDecision, makeDocument, makeRandom, toQuestions } from '../../../bench/load/workload.ts';
+import { makeDecision, makeDocument, makeRandom, toQuestions } from '../../../bench/load/workload.ts';
 import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts';
 
 const tokenizerFile = resolve(import.meta.dirname, '../../../models/text-embed-mini/tokenizer.json');
@@ -36,19 +36,6 @@ describe('a decision', () => {
     expect(questions.map((question) => question.type === 'choice' && question.options.length)).toEqual(
       Array(8).fill(4),
     );
-  });
-});
-
-describe('the grid', () => {
-  it('has every length with every number of questions, and embeddings', () => {
-    const names = listMixes(false).map((mix) => mix.name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.filter((name) => name.startsWith('decide'))).toHaveLength(9);
-    expect(names.filter((name) => name.startsWith('embed'))).toHaveLength(3);
-  });
-
-  it('is sent as JSON', () => {
-    for (const mix of listMixes(false)) expect(JSON.parse(mix.makeBody())).toHaveProperty('model');
   });
 });
 

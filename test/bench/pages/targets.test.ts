@@ -3,11 +3,12 @@
 import { describe, expect, it } from 'vitest';
 import { summariseOutcomes } from '../../../bench/load/goodput.ts';
 import { summariseLatencies } from '../../../bench/load/statistics.ts';
-import { describeVersions } from '../../../bench/pages/hardware.ts';
+import { describeVersions } from '../../../bench/machine/machine.ts';
 import type { ClosedPart, Measured, OpenPart, Parts, ServerFigures } from '../../../bench/pages/peers-report.ts';
-import { type JudgedTarget, judgeTarget, judgeTargets } from '../../../bench/pages/targets.ts';
-import type { ClosedCell } from '../../../bench/parts/closed-part.ts';
-import type { OpenCell } from '../../../bench/parts/open-part.ts';
+import { type JudgedTarget, judgeTarget } from '../../../bench/pages/target.ts';
+import { judgeTargets } from '../../../bench/pages/targets.ts';
+import type { ClosedCell } from '../../../bench/parts/closed.ts';
+import type { OpenCell } from '../../../bench/parts/open.ts';
 
 const WANTED = { what: 'p50', relation: '≤', target: 10, unit: 'ms' } as const;
 
@@ -38,11 +39,7 @@ const SERVERS = [
 ];
 
 /** @param rates requests per second of each slice */
-function cell(
-  peer: string,
-  load: string,
-  { rates, p99Ms = 100 }: { rates: readonly number[]; p99Ms?: number },
-): ClosedCell {
+function cell(peer: string, load: string, { rates, p99Ms = 100 }: { rates: number[]; p99Ms?: number }): ClosedCell {
   const mean = rates.reduce((total, rate) => total + rate, 0) / rates.length;
   return {
     peer,
@@ -58,11 +55,11 @@ function cell(
   };
 }
 
-function closedPart(cells: readonly ClosedCell[]): Measured<ClosedPart> {
+function closedPart(cells: ClosedCell[]): Measured<ClosedPart> {
   return measured({ servers: SERVERS, answers: [], classes: [], rounds: 1, sliceMs: 1, leftOut: [], cells, costs: [] });
 }
 
-function openPart(cells: readonly OpenCell[]): Measured<OpenPart> {
+function openPart(cells: OpenCell[]): Measured<OpenPart> {
   const part = { servers: SERVERS, answers: [], classes: [], rounds: 1, sliceMs: 1, capacities: [], bursts: [], cells };
   return measured(part);
 }

@@ -1,0 +1,53 @@
+// CPU time of processes and of their threads, as Linux's scheduler counts it. Elsewhere every figure is 0.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Threads of Node that run no models: what it calls its main thread, garbage collection, timers, file system. */
+const OTHER_THREADS = /^(MainThread|node|V8Worker|DelayedTaskSche|SignalInspector|libuv-worker)$/;
+
+/** Milliseconds of all threads. */
+export function sumCpuMs(pids: readonly number[]): number {
+  return readThreads(pids).reduce((total, { cpuMs }) => total + cpuMs, 0);
+}
+
+/** Of worker threads; those that keep the store are among them. */
+export function sumWorkerCpuMs(pids: readonly number[]): number {
+  const workers = readThreads(pids).filter(({ name }) => !OTHER_THREADS.test(name));
+  return workers.reduce((total, { cpuMs }) => total + cpuMs, 0);
+}
+
+function readThreads(pids: readonly number[]) {
+  return pids.flatMap((pid) => {
+    const threads = unlessEnded(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+    return threads.flatMap((thread) => unlessEnded(() => readThread(`/proc/${pid}/task/${thread}`)) ?? []);
+  });
+}
+
+/** The first field of `schedstat` is nanoseconds on a CPU. */
+function readThread(path: string) {
+  const [ns] = readFileSync(`${path}/schedstat`, 'utf8').split(' ');
+  return { name: readFileSync(`${path}/comm`, 'utf8').trim(), cpuMs: Number(ns) / 1e6 };
+}
+
+/** Fields of `/proc/<pid>/stat` from the third on: state, parent, group, …. The name before them may hold spaces and brackets. */
+export function readStat(pid: number | 'self'): readonly string[] | undefined {
+  return unlessEnded(() => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  });
+}
+
+/** Every process there is; none where the system does not say. */
+export function listProcesses(): number[] {
+  const names = unlessEnded(() => readdirSync('/proc')) ?? [];
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** undefined for a process or a thread that has ended */
+function unlessEnded<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
