@@ -12,7 +12,7 @@ import { createHttpServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Accounting } from '../../src/services/accounting/accounting.ts';
-import { LedgerAccounting } from '../../src/services/accounting/ledger.ts';
+import { LedgerAccounting } from '../../src/services/accounting/ledger-accounting.ts';
 import { Unmetered } from '../../src/services/accounting/unmetered.ts';
 import { Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat/chat.ts';

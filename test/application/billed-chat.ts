@@ -4,7 +4,7 @@
 import { expect } from 'vitest';
 import { errorCatalogue, STATUS_CLIENT_LEFT } from '../../src/domain/errors.ts';
 import type { RequestOutcome } from '../../src/domain/ledger.ts';
-import { LedgerAccounting } from '../../src/services/accounting/ledger.ts';
+import { LedgerAccounting } from '../../src/services/accounting/ledger-accounting.ts';
 import { type ChatSetup, startChat } from '../contract/openai-chat-fixture.ts';
 import { ScriptedLedger } from '../ledger/scripted-ledger.ts';
 import type { AnswerScript } from '../upstream/upstream-double.ts';

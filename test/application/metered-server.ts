@@ -9,7 +9,7 @@ import type { KeyStanding } from '../../src/domain/account.ts';
 import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
 import { REPLY_STATUSES } from '../../src/http/error-reply.ts';
-import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger.ts';
+import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger-accounting.ts';
 import { ApiKeyService, type NewApiKey } from '../../src/services/keys/keys.ts';
 import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
 import type { Stores } from '../../src/storage/stores.ts';

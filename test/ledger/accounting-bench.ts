@@ -3,8 +3,8 @@
 import { unrestrictedKey } from '../../src/domain/api-key.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
-import type { FinishedWork, Opening, OpenRequest } from '../../src/services/accounting/accounting.ts';
-import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger.ts';
+import type { Booking, FinishedWork, LetIn, Replay } from '../../src/services/accounting/accounting.ts';
+import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger-accounting.ts';
 import type { Requester } from '../../src/services/requester.ts';
 import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { turns, until } from '../waiting/until.ts';
@@ -79,14 +79,20 @@ export class AccountingBench {
     });
   }
 
-  async open({ requester = requesterWith(), model = KEV, isStreamed = false }: Wanted = {}): Promise<Opening> {
-    return await this.accounting.open({ requester, model, isStreamed, expected: EXPECTED });
+  book({ requester = requesterWith(), model = KEV, isStreamed = false }: Wanted = {}): Booking {
+    return this.accounting.book({ requester, model, isStreamed, expected: EXPECTED });
   }
 
-  async opened(wanted?: Wanted): Promise<OpenRequest> {
-    const opening = await this.open(wanted);
-    if (opening.type !== 'opened') throw new Error('replayed');
-    return opening.request;
+  async letIn(wanted?: Wanted): Promise<LetIn | Replay> {
+    return await this.book(wanted).letIn;
+  }
+
+  /** A booking that was let in. */
+  async booked(wanted?: Wanted): Promise<Booking> {
+    const booking = this.book(wanted);
+    const opening = await booking.letIn;
+    if (opening.type !== 'let-in') throw new Error('replayed');
+    return booking;
   }
 
   /** Lets the clock run on until the promise is settled. */

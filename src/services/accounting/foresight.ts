@@ -3,7 +3,7 @@
 
 import type { LimitStanding, Standing } from '../../domain/ledger.ts';
 import { costPicoUsd } from '../../domain/money.ts';
-import type { ExpectedWork } from './accounting.ts';
+import type { NewBooking } from './accounting.ts';
 
 /** Other requests of the key, here and on other servers, that may be let in before this one is. */
 const ROOM_FOR_REQUESTS = 32;
@@ -28,17 +28,17 @@ export class Foresight {
     if (this.#standings.size > MAX_KEYS && oldest !== undefined) this.#standings.delete(oldest);
   }
 
-  expectsRoom({ requester, model, roughTokens }: ExpectedWork, nowMs: number): boolean {
+  expectsRoom({ requester, model, expected }: NewBooking, nowMs: number): boolean {
     // What is answered from an earlier reply must not run.
     if (requester.idempotency !== undefined) return false;
     const last = this.#standings.get(requester.key.id);
     if (last === undefined || nowMs - last.atMs > LIFETIME_MS) return false;
     const { budget, requests, tokens, concurrent } = last.standing;
-    const cost = costPicoUsd({ inputTokens: roughTokens, cachedTokens: 0, outputTokens: 0 }, model.price);
+    const cost = costPicoUsd(expected, model.price);
     return (
       (budget === null || budget.remainingPicoUsd >= cost * BigInt(ROOM_FOR_REQUESTS)) &&
       hasRoom(requests, 1) &&
-      hasRoom(tokens, roughTokens) &&
+      hasRoom(tokens, expected.inputTokens + expected.outputTokens) &&
       (concurrent === null || concurrent.remaining > 1)
     );
   }

@@ -5,7 +5,7 @@ import type { RequestEnd, RequestOutcome } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { FinishedWork, ReplyStatuses } from './accounting.ts';
+import type { FinishedWork, ReplyStatuses, UsedWork } from './accounting.ts';
 
 export interface EndedRequest {
   readonly price: Price;
@@ -14,10 +14,8 @@ export interface EndedRequest {
   readonly signal: AbortSignal;
 }
 
-type PartialWork = Pick<FinishedWork, 'usage' | 'isEstimated' | 'waitMs'>;
-
 const NOTHING_USED: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
-const NOTHING_DONE: PartialWork = { usage: NOTHING_USED, isEstimated: false, waitMs: null };
+const NOTHING_DONE: UsedWork = { usage: NOTHING_USED, isEstimated: false, waitMs: null };
 
 export function outcomeOfWork(work: FinishedWork, ended: EndedRequest): RequestOutcome {
   const end = work.end ?? (ended.signal.aborted ? 'client_left' : 'completed');
@@ -55,7 +53,7 @@ function endOfCode(code: ErrorCode): RequestEnd {
   return code === 'upstream_error' || code === 'upstream_timeout' ? 'upstream_failed' : 'failed';
 }
 
-function billed({ usage, isEstimated, waitMs }: PartialWork, { price, durationMs }: EndedRequest) {
+function billed({ usage, isEstimated, waitMs }: UsedWork, { price, durationMs }: EndedRequest) {
   return {
     usage,
     isEstimated,

@@ -1,24 +1,16 @@
 // Accounting that lets everything in and writes nothing: for a command that runs a model in its own process.
 
 import { NO_STANDING } from '../../domain/ledger.ts';
-import { type BilledTokens, costPicoUsd } from '../../domain/money.ts';
-import type {
-  Accounting,
-  EarlyOpening,
-  FinishedWork,
-  MeteredRequest,
-  Opening,
-  OpenRequest,
-  Receipt,
-} from './accounting.ts';
+import { costPicoUsd } from '../../domain/money.ts';
+import type { Accounting, Booking, NewBooking } from './accounting.ts';
 
 export class Unmetered implements Accounting {
-  async open(request: MeteredRequest): Promise<Opening> {
-    return { type: 'opened', request: requestFor(request) };
-  }
-
-  openEarly(request: MeteredRequest): EarlyOpening {
-    return { request: requestFor(request), letIn: Promise.resolve() };
+  book({ model }: NewBooking): Booking {
+    return {
+      letIn: Promise.resolve({ type: 'let-in', standing: NO_STANDING }),
+      complete: async ({ usage }) => ({ costPicoUsd: costPicoUsd(usage, model.price), standing: NO_STANDING }),
+      fail: async () => undefined,
+    };
   }
 
   needsCount(): boolean {
@@ -26,20 +18,11 @@ export class Unmetered implements Accounting {
   }
 
   /** Nothing is asked that work could begin beside. */
-  expectsToAdmit(): boolean {
+  expectsRoom(): boolean {
     return false;
   }
 
   async stop(): Promise<void> {
     // Nothing is ever left to be written.
   }
-}
-
-function requestFor({ model }: MeteredRequest): OpenRequest {
-  const receiptOf = (usage: BilledTokens): Receipt => ({
-    costPicoUsd: costPicoUsd(usage, model.price),
-    standing: NO_STANDING,
-  });
-  const complete = async ({ usage }: FinishedWork): Promise<Receipt> => receiptOf(usage);
-  return { standing: NO_STANDING, complete, fail: async () => undefined };
 }

@@ -6,11 +6,11 @@ import type { RequestEnd } from '../../domain/ledger.ts';
 import type { BilledTokens } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
 import type { AnswerTokens, CallWatcher, LeavingPolicy } from '../../upstream/chat-upstream.ts';
-import type { FinishedWork, OpenRequest, Receipt } from '../accounting/accounting.ts';
+import type { Booking, FinishedWork, Receipt } from '../accounting/accounting.ts';
 import type { Requester } from '../requester.ts';
 
 export interface ChatTerms {
-  readonly accepted: OpenRequest;
+  readonly booking: Booking;
   readonly requester: Requester;
   /** Its input is billed where the upstream tells no usage. */
   readonly expected: BilledTokens;
@@ -72,14 +72,14 @@ export class ChatExchange implements CallWatcher {
    */
   async complete(answer: AnswerTokens, reply: FinishedWork['reply']): Promise<Receipt> {
     this.#isClosed = true;
-    const { accepted, requester, whenClientLeaves } = this.#terms;
+    const { booking, requester, whenClientLeaves } = this.#terms;
     const hasLeft = requester.signal.aborted;
     if (hasLeft && whenClientLeaves === 'free' && !this.keepsReply) {
-      await accepted.fail(requester.signal.reason);
+      await booking.fail(requester.signal.reason);
       throw requester.signal.reason;
     }
     const end: RequestEnd = hasLeft ? 'client_left' : 'completed';
-    return await accepted.complete({ ...this.#bill(answer), reply, end });
+    return await booking.complete({ ...this.#bill(answer), reply, end });
   }
 
   /**
@@ -90,11 +90,11 @@ export class ChatExchange implements CallWatcher {
   async fail(error: unknown, answer: AnswerTokens = NOTHING): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { accepted, requester, whenClientLeaves } = this.#terms;
+    const { booking, requester, whenClientLeaves } = this.#terms;
     const hasLeft = requester.signal.aborted && error === requester.signal.reason;
     // With an idempotency key a retry runs anew, so this attempt must not cost a thing.
     const isBilled = hasLeft && this.#isSent && whenClientLeaves !== 'free' && !this.keepsReply;
-    await accepted.fail(error, isBilled ? this.#bill(answer) : undefined);
+    await booking.fail(error, isBilled ? this.#bill(answer) : undefined);
   }
 
   /** No more calls after it. */

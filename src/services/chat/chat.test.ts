@@ -4,7 +4,7 @@ import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { ChatUpstream, LeavingPolicy } from '../../upstream/chat-upstream.ts';
-import type { Accounting, FinishedWork } from '../accounting/accounting.ts';
+import type { Accounting } from '../accounting/accounting.ts';
 import { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
 import { type ChatReplyKeeper, type ChatReplyStream, ChatService } from './chat.ts';
@@ -36,22 +36,16 @@ let requester: Requester;
 
 const accounting: Accounting = {
   needsCount: () => true,
-  expectsToAdmit: () => false,
-  openEarly: () => {
-    throw new Error('chat waits to be let in');
-  },
-  open: async () => ({
-    type: 'opened',
-    request: {
-      standing: STANDING,
-      complete: async ({ end, usage, isEstimated, reply }: FinishedWork) => {
-        const kept = requester.idempotency === undefined ? undefined : reply({ costPicoUsd: 1n });
-        told.push({ end, usage, isEstimated, kept: kept?.body });
-        return { costPicoUsd: 1n, standing: STANDING };
-      },
-      fail: async (error, partial) => {
-        told.push({ error, partial });
-      },
+  expectsRoom: () => false,
+  book: () => ({
+    letIn: Promise.resolve({ type: 'let-in', standing: STANDING }),
+    complete: async ({ end, usage, isEstimated, reply }) => {
+      const kept = requester.idempotency === undefined ? undefined : reply({ costPicoUsd: 1n });
+      told.push({ end, usage, isEstimated, kept: kept?.body });
+      return { costPicoUsd: 1n, standing: STANDING };
+    },
+    fail: async (error, partial) => {
+      told.push({ error, partial });
     },
   }),
 };

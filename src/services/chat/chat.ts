@@ -169,10 +169,11 @@ export class ChatService {
     const upstream = this.#upstreamOfModel.get(model.id);
     if (upstream === undefined) throw new Error(`No upstream offers the model "${model.id}".`);
     const expected = upstream.expect(request);
-    const opening = await this.#accounting.open({ requester, model, isStreamed: request.stream, expected });
+    const booking = this.#accounting.book({ requester, model, isStreamed: request.stream, expected });
+    const opening = await booking.letIn;
     if (opening.type === 'replayed') return opening;
     const { whenClientLeaves } = upstream;
-    const exchange = new ChatExchange({ accepted: opening.request, requester, expected, whenClientLeaves });
-    return { type: 'opened', model, upstream, exchange, standing: opening.request.standing };
+    const exchange = new ChatExchange({ booking, requester, expected, whenClientLeaves });
+    return { type: 'opened', model, upstream, exchange, standing: opening.standing };
   }
 }

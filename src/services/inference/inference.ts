@@ -7,7 +7,7 @@ import type { ModelCard } from '../../domain/model-card.ts';
 import type { NamedQuestion } from '../../domain/question.ts';
 import type { JobTimings, Usage } from '../../domain/usage.ts';
 import type { Caller, DecideJob, EmbedInput, EmbedJob, Engine, ResultSource, Ticket } from '../../engine/engine.ts';
-import type { Accounting, MeteredRequest, OpenRequest, Receipt, Replay } from '../accounting/accounting.ts';
+import type { Accounting, Booking, NewBooking, Receipt, Replay } from '../accounting/accounting.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
 
@@ -134,64 +134,58 @@ export class InferenceService {
   }
 
   async #answer<Found, Result extends LocalResult>(work: LocalWork<Found, Result>): Promise<LocalReply<Result>> {
-    const { requester, model, inputs, ticket } = work;
-    if (this.#accounting.expectsToAdmit({ requester, model, roughTokens: countRoughly(inputs) })) {
-      return await this.#answerEarly(work);
-    }
-    const opening = await this.#accounting.open(await this.#requestFor(work));
-    return opening.type === 'replayed' ? opening : await runAndBill(work, opening.request, () => ticket.run());
-  }
-
-  /**
-   * Begins before the accounting has decided, and ends with what it says first: a refusal or the job's result. What the
-   * engine refuses leaves nothing in the books, so nothing is opened for it. Only here: a key that may have no room is
-   * told that first.
-   */
-  async #answerEarly<Found, Result extends LocalResult>(work: LocalWork<Found, Result>): Promise<LocalReply<Result>> {
-    work.ticket.enter();
-    const running = work.ticket.run();
+    const { ticket } = work;
+    const hasBegun = this.#accounting.expectsRoom(bookingOf(work, countRoughly(work.inputs)));
+    const begun = hasBegun ? begin(ticket) : undefined;
     // It may fail, or come to nothing, before anybody waits for it.
-    running.catch(() => undefined);
-    const { request, letIn } = this.#accounting.openEarly(await this.#requestFor(work));
-    return await runAndBill(work, request, () => Promise.race([running, letIn.then(() => running)]));
+    begun?.catch(() => undefined);
+    // Tokens are counted only where they matter.
+    const inputTokens = this.#accounting.needsCount(work.requester) ? await ticket.countTokens() : 0;
+    const booking = this.#accounting.book({ ...bookingOf(work, inputTokens), hasBegun });
+    if (begun !== undefined) {
+      // What is said first counts: that the request is refused, or the result, whose bill then waits to be let in.
+      return await runAndBill(work, booking, () => Promise.race([begun, booking.letIn.then(() => begun)]));
+    }
+    const opening = await booking.letIn;
+    return opening.type === 'replayed' ? opening : await runAndBill(work, booking, () => ticket.run());
   }
+}
 
-  /** Tokens are counted only where they matter. */
-  async #requestFor<Found, Result>({ requester, model, ticket }: LocalWork<Found, Result>): Promise<MeteredRequest> {
-    const inputTokens = this.#accounting.needsCount(requester) ? await ticket.countTokens() : 0;
-    return { requester, model, isStreamed: false, expected: { inputTokens, cachedTokens: 0, outputTokens: 0 } };
-  }
+function bookingOf<Found, Result>({ requester, model }: LocalWork<Found, Result>, inputTokens: number): NewBooking {
+  return { requester, model, isStreamed: false, expected: { inputTokens, cachedTokens: 0, outputTokens: 0 } };
+}
+
+/**
+ * What the engine refuses leaves nothing in the books, so nothing is booked for it. Only here: a key that may have no room
+ * is told that first.
+ */
+function begin<Found>(ticket: Ticket<Found>): Promise<Found> {
+  ticket.enter();
+  return ticket.run();
 }
 
 async function runAndBill<Found, Result extends LocalResult>(
-  work: LocalWork<Found, Result>,
-  request: OpenRequest,
+  { toResult, writer }: LocalWork<Found, Result>,
+  booking: Booking,
   run: () => Promise<Found>,
 ): Promise<LocalReply<Result>> {
-  const { result, body } = await runAndWrite(work, request, run);
-  const { usage, timings } = result;
-  const receipt = await request.complete({
-    usage: { ...usage, cachedTokens: 0, reasoningTokens: 0 },
-    isEstimated: false,
-    waitMs: timings.queueMs,
-    reply: ({ costPicoUsd }) => work.writer.keep(result, body.toString(), costPicoUsd),
-  });
-  return { type: 'answered', result, body, receipt };
-}
-
-/** The body is written before the bill: what cannot be written is not billed. */
-async function runAndWrite<Found, Result>(
-  { toResult, writer }: LocalWork<Found, Result>,
-  request: OpenRequest,
-  run: () => Promise<Found>,
-) {
+  let result: Result;
+  let body: string | Buffer;
   try {
-    const result = toResult(await run());
-    return { result, body: await writer.write(result) };
+    result = toResult(await run());
+    // Before the bill: what cannot be written is not billed.
+    body = await writer.write(result);
   } catch (error) {
-    await request.fail(error);
+    await booking.fail(error);
     throw error;
   }
+  const receipt = await booking.complete({
+    usage: { ...result.usage, cachedTokens: 0, reasoningTokens: 0 },
+    isEstimated: false,
+    waitMs: result.timings.queueMs,
+    reply: ({ costPicoUsd }) => writer.keep(result, body.toString(), costPicoUsd),
+  });
+  return { type: 'answered', result, body, receipt };
 }
 
 function callerOf({ key, signal, deadlineMs }: Requester): Caller {

@@ -16,12 +16,12 @@ afterEach(() => {
 describe('a store that fails', () => {
   it('lets nothing in', async () => {
     bench.store.reserveScript.push(storeIsDown());
-    await expect(bench.open()).rejects.toMatchObject({ code: 'store_unavailable', retryAfterMs: 1000 });
+    await expect(bench.letIn()).rejects.toMatchObject({ code: 'store_unavailable', retryAfterMs: 1000 });
   });
 
   it('is asked again for a while at the end of a request', async () => {
     bench.store.settleScript.push(storeIsDown(), storeIsDown());
-    const receipt = await bench.settled((await bench.opened()).complete(WORK));
+    const receipt = await bench.settled((await bench.booked()).complete(WORK));
     expect(receipt.costPicoUsd).toBe(WORK_PICO_USD);
     expect(bench.store.settlements).toHaveLength(3);
     expect(new Set(bench.store.settlements).size).toBe(1);
@@ -34,7 +34,7 @@ describe('a store that fails', () => {
       return { type: 'settled', standing: STANDING } as const;
     };
     for (let call = 0; call < 1000; call++) bench.store.settleScript.push(answer);
-    const request = await bench.opened();
+    const request = await bench.booked();
     const startedMs = bench.clock.nowMs();
     await expect(bench.settled(request.complete(WORK))).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(bench.clock.nowMs() - startedMs).toBeGreaterThanOrEqual(3000);
@@ -61,7 +61,7 @@ describe('a store that fails', () => {
 
   it('is told the whole cost of a stream later: its client has it already', async () => {
     for (let call = 0; call < 20; call++) bench.store.settleScript.push(storeIsDown());
-    const request = await bench.opened({ model: LLAMA, isStreamed: true });
+    const request = await bench.booked({ model: LLAMA, isStreamed: true });
     await expect(bench.settled(request.complete(WORK))).rejects.toMatchObject({ code: 'store_unavailable' });
     await bench.until(() => bench.store.settleScript.length === 0 && bench.clock.timerCount === 0);
     expect(bench.store.settlements.at(-1)?.outcome).toMatchObject({ end: 'completed', costPicoUsd: WORK_PICO_USD });
@@ -70,15 +70,15 @@ describe('a store that fails', () => {
   it('is told of failures later', async () => {
     bench.store.settleScript.push(storeIsDown(), storeIsDown());
     bench.store.releaseScript.push(storeIsDown());
-    await (await bench.opened()).fail(new AppError('upstream_timeout', 'late'));
-    await (await bench.opened()).fail(new AppError('overloaded', 'later'));
+    await (await bench.booked()).fail(new AppError('upstream_timeout', 'late'));
+    await (await bench.booked()).fail(new AppError('overloaded', 'later'));
     await bench.until(() => bench.store.settlements.length === 3 && bench.store.released.length === 2);
     expect(bench.store.settlements.at(-1)?.outcome).toMatchObject({ end: 'upstream_failed' });
   });
 
   it('gets one last chance when the server stops', async () => {
     bench.store.settleScript.push(storeIsDown());
-    await (await bench.opened()).fail(new AppError('upstream_timeout', 'late'));
+    await (await bench.booked()).fail(new AppError('upstream_timeout', 'late'));
     await bench.accounting.stop();
     expect(bench.store.settlements).toHaveLength(2);
     expect(bench.clock.timerCount).toBe(0);
@@ -90,7 +90,7 @@ describe('a store that fails', () => {
       await goOn.promise;
       return { type: 'settled', standing: STANDING };
     });
-    const request = await bench.opened();
+    const request = await bench.booked();
     const done: string[] = [];
     const stopped = bench.accounting.stop().then(() => done.push('stopped'));
     const completed = request.complete(WORK).then(() => done.push('completed'));
@@ -100,21 +100,21 @@ describe('a store that fails', () => {
   });
 
   it('does not keep the server from ending', async () => {
-    await bench.opened();
+    await bench.booked();
     await bench.settled(bench.accounting.stop());
     expect(bench.clock.nowMs()).toBeGreaterThanOrEqual(1_003_000);
   });
 
   it('never gives a reply paid for that is gone from its books', async () => {
     bench.store.settleScript.push({ type: 'missing' });
-    await expect((await bench.opened()).complete(WORK)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect((await bench.booked()).complete(WORK)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(bench.store.settlements).toHaveLength(1);
     expect(bench.clock.timerCount).toBe(0);
   });
 
   it('does not hide a fault of ours', async () => {
     bench.store.settleScript.push(new TypeError('a fault of ours'), new TypeError('again'));
-    await expect((await bench.opened()).complete(WORK)).rejects.toThrow('a fault of ours');
+    await expect((await bench.booked()).complete(WORK)).rejects.toThrow('a fault of ours');
     await bench.until(() => bench.faults.length > 0);
     expect(bench.faults.splice(0)).toEqual([expect.objectContaining({ message: 'again' })]);
   });
@@ -127,19 +127,19 @@ describe('a store that may fail', () => {
 
   it('does not keep a request from being served, bench.unbilled and counted', async () => {
     bench.store.reserveScript.push(storeIsDown());
-    const request = await bench.opened();
+    const request = await bench.booked();
     expect(bench.unbilled).toBe(0);
     expect(await request.complete(WORK)).toMatchObject({ costPicoUsd: WORK_PICO_USD, standing: { budget: null } });
     expect(bench.unbilled).toBe(1);
     expect(bench.store.settlements).toEqual([]);
     bench.store.reserveScript.push(storeIsDown());
-    await (await bench.opened()).fail(new Error('something'));
+    await (await bench.booked()).fail(new Error('something'));
     expect(bench.unbilled).toBe(1);
   });
 
   it('is told later of what was served', async () => {
     bench.store.settleScript.push(storeIsDown());
-    expect(await (await bench.opened()).complete(WORK)).toMatchObject({ costPicoUsd: WORK_PICO_USD });
+    expect(await (await bench.booked()).complete(WORK)).toMatchObject({ costPicoUsd: WORK_PICO_USD });
     await bench.until(() => bench.store.settlements.length === 2);
     expect(bench.store.settlements[1]?.outcome).toMatchObject({ end: 'completed', costPicoUsd: WORK_PICO_USD });
     expect(bench.unbilled).toBe(0);
@@ -147,7 +147,7 @@ describe('a store that may fail', () => {
 
   it('loses what is gone from its books', async () => {
     bench.store.settleScript.push({ type: 'missing' });
-    await (await bench.opened()).complete(WORK);
+    await (await bench.booked()).complete(WORK);
     expect(bench.unbilled).toBe(1);
   });
 });

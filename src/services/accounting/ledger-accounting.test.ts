@@ -26,8 +26,7 @@ afterEach(() => {
 
 describe('letting a request in', () => {
   it('reserves what the key allows and the request is expected to cost, at the price in force', async () => {
-    const request = await bench.opened();
-    expect(request.standing).toBe(STANDING);
+    expect(await bench.letIn()).toEqual({ type: 'let-in', standing: STANDING });
     expect(bench.store.reservations).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -59,7 +58,7 @@ describe('letting a request in', () => {
 
   it('says what is left of a budget and when it resets, in UTC', async () => {
     bench.store.reserveScript.push({ type: 'refused', reason: 'budget', standing: STANDING, retryAfterMs: 12_345 });
-    await expect(bench.open()).rejects.toMatchObject({
+    await expect(bench.letIn()).rejects.toMatchObject({
       code: 'insufficient_quota',
       message:
         "This request may cost $0.0000021546, and $0.0000004 is left of this key's budget of $0.000001 a month. It resets at 2026-12-01T00:00:00Z.",
@@ -74,7 +73,7 @@ describe('letting a request in', () => {
       retryAfterMs: null,
     });
     const key: ApiKey = { ...KEY, budget: { amountPicoUsd: 1n, reset: 'none' } };
-    await expect(bench.open({ requester: requesterWith({ key }) })).rejects.toMatchObject({
+    await expect(bench.letIn({ requester: requesterWith({ key }) })).rejects.toMatchObject({
       message: expect.stringMatching(/budget of \$0\.000000000001\. It does not reset by itself\.$/),
     });
   });
@@ -85,7 +84,7 @@ describe('letting a request in', () => {
     ['concurrent', 'This key may have 4 requests running at a time. Try again in 1.3 s.'],
   ] as const)('says which limit is reached: %s', async (reason, message) => {
     bench.store.reserveScript.push({ type: 'refused', reason, standing: STANDING, retryAfterMs: 1234 });
-    await expect(bench.open()).rejects.toMatchObject({
+    await expect(bench.letIn()).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
       message,
       retryAfterMs: 1234,
@@ -95,7 +94,7 @@ describe('letting a request in', () => {
 
   it('does not ask to wait where waiting cannot help', async () => {
     bench.store.reserveScript.push({ type: 'refused', reason: 'tokens', standing: STANDING, retryAfterMs: null });
-    await expect(bench.open()).rejects.toMatchObject({
+    await expect(bench.letIn()).rejects.toMatchObject({
       message: expect.stringMatching(/Waiting does not help\.$/),
       retryAfterMs: undefined,
     });
@@ -104,7 +103,7 @@ describe('letting a request in', () => {
 
 describe('closing a request', () => {
   it('writes what was used and what it cost', async () => {
-    const request = await bench.opened();
+    const request = await bench.booked();
     bench.clock.advance(25.4);
     expect(await request.complete(WORK)).toEqual({ costPicoUsd: WORK_PICO_USD, standing: STANDING });
     const [reservation] = bench.store.reservations;
@@ -127,7 +126,7 @@ describe('closing a request', () => {
 
   it('bills work that was done although the client left', async () => {
     const controller = new AbortController();
-    const request = await bench.opened({ requester: requesterWith({ signal: controller.signal }) });
+    const request = await bench.booked({ requester: requesterWith({ signal: controller.signal }) });
     controller.abort(new Error('left'));
     await request.complete(WORK);
     expect(bench.store.settlements[0]?.outcome).toMatchObject({
@@ -139,7 +138,7 @@ describe('closing a request', () => {
 
   it('writes a client that left before its work began at cost 0', async () => {
     const controller = new AbortController();
-    const request = await bench.opened({ requester: requesterWith({ signal: controller.signal }) });
+    const request = await bench.booked({ requester: requesterWith({ signal: controller.signal }) });
     controller.abort(new Error('left'));
     await request.fail(controller.signal.reason);
     expect(bench.store.settlements[0]?.outcome).toMatchObject({
@@ -155,12 +154,12 @@ describe('closing a request', () => {
     [new AppError('upstream_timeout', 'late'), 'upstream_failed', 504, 'upstream_timeout'],
     [new Error('a fault of ours'), 'failed', 500, 'internal_error'],
   ])('writes a failure at cost 0: %s', async (error, end, status, errorCode) => {
-    await (await bench.opened()).fail(error);
+    await (await bench.booked()).fail(error);
     expect(bench.store.settlements[0]?.outcome).toMatchObject({ end, status, errorCode, costPicoUsd: 0n });
   });
 
   it('bills the part of a failed request that it is told of', async () => {
-    await (await bench.opened()).fail(new AppError('upstream_timeout', 'late'), { ...WORK, isEstimated: true });
+    await (await bench.booked()).fail(new AppError('upstream_timeout', 'late'), { ...WORK, isEstimated: true });
     expect(bench.store.settlements[0]?.outcome).toMatchObject({
       end: 'upstream_failed',
       isEstimated: true,
@@ -169,19 +168,19 @@ describe('closing a request', () => {
   });
 
   it('leaves no row of what was not taken on', async () => {
-    await (await bench.opened()).fail(new AppError('overloaded', 'later'));
-    await (await bench.opened()).fail(new AppError('context_length_exceeded', 'too long'));
+    await (await bench.booked()).fail(new AppError('overloaded', 'later'));
+    await (await bench.booked()).fail(new AppError('context_length_exceeded', 'too long'));
     expect(bench.store.settlements).toEqual([]);
     expect(bench.store.released).toEqual(bench.store.reservations.map(({ id }) => id));
   });
 
   it("takes an upstream's refusal of a request for a failure: it was passed on", async () => {
-    await (await bench.opened({ model: LLAMA })).fail(new AppError('invalid_request', 'no such parameter'));
+    await (await bench.booked({ model: LLAMA })).fail(new AppError('invalid_request', 'no such parameter'));
     expect(bench.store.settlements[0]?.outcome).toMatchObject({ end: 'failed', status: 400, costPicoUsd: 0n });
   });
 
   it('fails a request whose reply cannot be made', async () => {
-    const request = await bench.opened({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+    const request = await bench.booked({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
     const reply = () => {
       throw new Error('a fault of ours');
     };
@@ -193,7 +192,7 @@ describe('closing a request', () => {
 });
 
 describe('a retry', () => {
-  const retry = () => bench.open({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+  const retry = () => bench.letIn({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
   const reply = WORK.reply({ costPicoUsd: 0n });
 
   it('claims its key for the time of the window', async () => {
@@ -203,7 +202,7 @@ describe('a retry', () => {
 
   it('is given the first reply', async () => {
     bench.store.reserveScript.push({ type: 'replay', reply });
-    expect(await retry()).toEqual({ type: 'replayed', reply, standing: undefined });
+    expect(await retry()).toEqual({ type: 'replayed', reply });
   });
 
   it('is refused if the reply was too large to be kept', async () => {
@@ -245,24 +244,24 @@ describe('a retry', () => {
       return { type: 'in-progress' };
     });
     await expect(
-      bench.open({ requester: requesterWith({ idempotency: IDEMPOTENCY, signal: controller.signal }) }),
+      bench.letIn({ requester: requesterWith({ idempotency: IDEMPOTENCY, signal: controller.signal }) }),
     ).rejects.toThrow('left');
     expect(bench.clock.timerCount).toBe(0);
   });
 
   it('keeps the reply, but none that is too large', async () => {
-    const request = async () => await bench.opened({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+    const request = async () => await bench.booked({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
     await (await request()).complete(WORK);
     expect(bench.store.settlements[0]?.reply).toEqual(reply);
     const large = { contentType: 'application/json', body: 'é'.repeat(51), headers: {} };
     await (await request()).complete({ ...WORK, reply: () => large });
     expect(bench.store.settlements[1]?.reply).toBeNull();
-    await (await bench.opened()).complete(WORK);
+    await (await bench.booked()).complete(WORK);
     expect(bench.store.settlements[2]).not.toHaveProperty('reply');
   });
 
   it('finds the key free after a failure', async () => {
-    const request = await bench.opened({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+    const request = await bench.booked({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
     await request.fail(new AppError('upstream_timeout', 'late'));
     expect(bench.store.settlements[0]).not.toHaveProperty('reply');
   });
