@@ -22,43 +22,66 @@ export function formatEventStream(chunks: readonly Chunk[]): string {
   return chunks.map(formatChunk).join('') + formatEvent(DONE);
 }
 
-/**
- * Takes the reply out of the framework's hands: its own streams send no head before the first byte. Resolves when the end
- * is written, or when the client has left.
- * @param chunks when they throw, the client gets an error event and no `[DONE]`
- * @param writeTimeoutMs a client that takes in nothing for that long is disconnected
- */
-export async function sendEventStream(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { chunks, writeTimeoutMs }: { readonly chunks: AsyncIterable<Chunk>; readonly writeTimeoutMs: number },
-): Promise<void> {
-  const { raw } = reply;
-  sendHead(reply);
-  try {
-    for await (const chunk of chunks) await write(raw, formatChunk(chunk), writeTimeoutMs);
-    end(raw, DONE, writeTimeoutMs);
-  } catch (error) {
-    if (error instanceof ClientLeftError) await closed(raw);
-    else end(raw, errorBody(recordError(error, request)), writeTimeoutMs);
+/** One reply. A client that takes in nothing for `writeTimeoutMs` is disconnected. */
+export class EventStream {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #writeTimeoutMs: number;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, writeTimeoutMs: number) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#writeTimeoutMs = writeTimeoutMs;
+  }
+
+  /** Takes the reply out of the framework's hands: its own streams send no head before the first byte. */
+  begin(): void {
+    const { raw } = this.#reply;
+    const headers = this.#reply.headers({ ...EVENT_STREAM_HEADERS, 'content-type': EVENT_STREAM_TYPE }).getHeaders();
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) raw.setHeader(name, value);
+    }
+    // Not before: a failure up to here is the error handler's.
+    this.#reply.hijack();
+    raw.flushHeaders();
+  }
+
+  /** Resolves when there is room for more. @throws ClientLeftError when the client has left or stalls */
+  async send(chunk: Chunk): Promise<void> {
+    const { raw } = this.#reply;
+    if (raw.destroyed) return await leave(raw);
+    if (raw.write(formatChunk(chunk))) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => raw.destroy(), this.#writeTimeoutMs);
+    raw.once('drain', resolve).once('close', resolve);
+    await promise;
+    clearTimeout(timer);
+    raw.off('drain', resolve).off('close', resolve);
+    if (raw.destroyed) await leave(raw);
+  }
+
+  end(): void {
+    this.#end(DONE);
+  }
+
+  /** An event with the error and no `[DONE]`; nothing where the client has left. */
+  breakOff(error: unknown): void {
+    if (error instanceof ClientLeftError) return;
+    this.#end(errorBody(recordError(error, this.#request)));
+  }
+
+  #end(data: string): void {
+    const { raw } = this.#reply;
+    const timer = setTimeout(() => raw.destroy(), this.#writeTimeoutMs);
+    raw.once('close', () => clearTimeout(timer));
+    raw.end(formatEvent(data));
   }
 }
 
-function sendHead(reply: FastifyReply): void {
-  const { raw } = reply;
-  const headers = reply.headers({ ...EVENT_STREAM_HEADERS, 'content-type': EVENT_STREAM_TYPE }).getHeaders();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) raw.setHeader(name, value);
-  }
-  // Not before: a failure up to here is the error handler's.
-  reply.hijack();
-  raw.flushHeaders();
-}
-
-function end(raw: ServerResponse, data: string, writeTimeoutMs: number): void {
-  const timer = setTimeout(() => raw.destroy(), writeTimeoutMs);
-  raw.once('close', () => clearTimeout(timer));
-  raw.end(formatEvent(data));
+/** Not before the connection is closed: only then the requester's signal says so too. @throws ClientLeftError */
+async function leave(raw: ServerResponse): Promise<never> {
+  if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve));
+  throw new ClientLeftError();
 }
 
 /** Line breaks stand only between the tokens of JSON, never in a string. */
@@ -68,25 +91,4 @@ function formatChunk({ json }: Chunk): string {
 
 function formatEvent(data: string): string {
   return `data: ${data}\n\n`;
-}
-
-/** Resolves when there is room for more. @throws ClientLeftError when the client has left or stalls */
-async function write(raw: ServerResponse, text: string, writeTimeoutMs: number): Promise<void> {
-  if (raw.destroyed) throw new ClientLeftError();
-  if (raw.write(text)) return;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const leave = () => reject(new ClientLeftError());
-  const timer = setTimeout(() => raw.destroy(), writeTimeoutMs);
-  raw.once('drain', resolve).once('close', leave);
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    raw.off('drain', resolve).off('close', leave);
-  }
-}
-
-/** Only then the requester's signal says so too. */
-async function closed(raw: ServerResponse): Promise<void> {
-  if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve));
 }

@@ -9,7 +9,7 @@ import type { KeyRoom } from '../../services/key-room.ts';
 import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
-import { EVENT_STREAM_HEADERS, EVENT_STREAM_TYPE, formatEventStream, sendEventStream } from '../event-stream.ts';
+import { EVENT_STREAM_HEADERS, EVENT_STREAM_TYPE, EventStream, formatEventStream } from '../event-stream.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
@@ -65,7 +65,8 @@ export async function chatCompletionsRoute(api: FastifyInstance, deps: ChatCompl
     adapt,
   });
   api.withTypeProvider<ZodTypeProvider>().post('/chat/completions', { schema }, async (request, reply) => {
-    await answer(takeChatRequest(request), { request, reply, deps });
+    const asked = takeChatRequest(request);
+    await (asked.stream ? answerAsStream : answer)(asked, { request, reply, deps });
     return reply;
   });
 }
@@ -95,19 +96,35 @@ interface Exchange {
 }
 
 async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
-  const { chat, metrics, writeTimeoutMs } = deps;
-  const caller = { requester: requesterOf(request, reply), keeper };
-  const answered = asked.stream
-    ? await chat.stream(asked, caller, ({ chunks, standing }) => {
-        reply.headers(standingHeaders(standing));
-        return sendEventStream(request, reply, { chunks, writeTimeoutMs });
-      })
-    : await chat.complete(asked, caller);
+  const { chat, metrics } = deps;
+  const answered = await chat.complete(asked, { requester: requesterOf(request, reply), keeper });
   if (answered.type === 'replayed') {
     sendReplay(reply, answered.reply);
     return;
   }
   if (answered.usage !== undefined) metrics.countTokens(answered.model.id, answered.usage);
-  if (answered.type === 'streamed') return;
   reply.headers(receiptHeaders(answered.receipt)).type(JSON_TYPE).send(answered.bodyText);
+}
+
+async function answerAsStream(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
+  const { chat, metrics, writeTimeoutMs } = deps;
+  const events = new EventStream(request, reply, writeTimeoutMs);
+  const ended = await chat.stream(
+    asked,
+    { requester: requesterOf(request, reply), keeper },
+    {
+      begin: (standing) => {
+        reply.headers(standingHeaders(standing));
+        events.begin();
+      },
+      take: (chunk) => events.send(chunk),
+    },
+  );
+  if (ended.type === 'replayed') {
+    sendReplay(reply, ended.reply);
+    return;
+  }
+  if (ended.usage !== undefined) metrics.countTokens(ended.model.id, ended.usage);
+  if (ended.failure === undefined) events.end();
+  else events.breakOff(ended.failure);
 }

@@ -7,7 +7,8 @@ import type { ChatUpstream, LeavingPolicy } from '../../upstream/chat-upstream.t
 import type { Accounting } from '../accounting/accounting.ts';
 import { Catalog } from '../catalog.ts';
 import type { Requester } from '../requester.ts';
-import { type ChatReplyKeeper, type ChatReplyStream, ChatService } from './chat.ts';
+import { type ChatReplyKeeper, ChatService } from './chat.ts';
+import type { ChatListener } from './chat-call.ts';
 
 const LLAMA: ModelCard = {
   id: 'llama',
@@ -84,9 +85,8 @@ function serviceOf(upstream: ChatUpstream): ChatService {
   return new ChatService([upstream], new Catalog([upstream]), accounting);
 }
 
-async function readAll({ chunks }: ChatReplyStream): Promise<void> {
-  for await (const _chunk of chunks);
-}
+/** A client that takes in what comes. */
+const PATIENT: ChatListener = { begin: () => undefined, take: async () => undefined };
 
 beforeEach(() => {
   told = [];
@@ -95,51 +95,54 @@ beforeEach(() => {
   requester = { key: KEY, signal: client.signal, requestId: 'req_1', idempotency: undefined };
 });
 
-describe('a stream whose delivery', () => {
-  it('reads to the end is billed before the end is told', async () => {
-    let toldAtEnd = 0;
-    await serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, async (stream) => {
-      await readAll(stream);
-      toldAtEnd = told.length;
-    });
-    expect(toldAtEnd).toBe(1);
+describe('a stream', () => {
+  it('that is read to the end is billed before the end is told', async () => {
+    const heard: string[] = [];
+    const ended = await serviceOf(upstreamThat()).stream(
+      ASK,
+      { requester, keeper },
+      {
+        begin: () => heard.push('begin'),
+        take: async ({ json }) => {
+          heard.push(json);
+          expect(told).toEqual([]);
+        },
+      },
+    );
+    expect(heard).toEqual(['begin', '0', '1', '2']);
+    expect(ended).toMatchObject({ type: 'streamed', usage: USAGE, failure: undefined });
     expect(told).toEqual([{ end: 'completed', usage: USAGE, isEstimated: false, kept: undefined }]);
   });
 
-  it.each<[string, (stream: ChatReplyStream) => Promise<void>]>([
-    ['never begins', async () => undefined],
-    [
-      'stops in the middle, though its client is there,',
-      async ({ chunks }) => {
-        for await (const _chunk of chunks) break;
-      },
-    ],
-  ])('%s is closed as our failure, and its upstream cut', async (_name, deliver) => {
-    await serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, deliver);
-    expect(told).toEqual([{ error: expect.any(Error), partial: undefined }]);
-    expect(cuts).toHaveLength(1);
-  });
-
-  it.each(['at once', 'in the middle', 'at the end'])('throws %s is closed once', async (when) => {
+  it('that cannot begin is closed once, as our failure, and its upstream cut', async () => {
     const fault = new TypeError('no head');
-    const call = serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, async (stream) => {
-      if (when === 'at the end') await readAll(stream);
-      if (when === 'in the middle') for await (const _chunk of stream.chunks) throw fault;
+    const begin = () => {
       throw fault;
-    });
+    };
+    const call = serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, { ...PATIENT, begin });
     await expect(call).rejects.toBe(fault);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject(when === 'at the end' ? { end: 'completed' } : { error: fault });
-    expect(cuts).toEqual(when === 'at the end' ? [] : [fault]);
+    expect(told).toEqual([{ error: fault, partial: undefined }]);
+    expect(cuts).toEqual([fault]);
   });
 
-  it('meets a fault in our own translation is closed as failed', async () => {
+  it('that cannot be handed on, though its client is there, is closed once, as our failure, and its upstream cut', async () => {
+    const fault = new TypeError('no chunk');
+    const take = async () => {
+      throw fault;
+    };
+    const ended = await serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, { ...PATIENT, take });
+    expect(ended).toMatchObject({ failure: fault });
+    expect(told).toEqual([{ error: fault, partial: undefined }]);
+    expect(cuts).toEqual([fault]);
+  });
+
+  it('that meets a fault in our own translation is closed as failed', async () => {
     const fault = new TypeError('a fault of ours');
     const upstream = upstreamThat(async (said) => {
       if (said === 2) throw fault;
     });
-    const call = serviceOf(upstream).stream(ASK, { requester, keeper }, readAll);
-    await expect(call).rejects.toBe(fault);
+    const ended = await serviceOf(upstream).stream(ASK, { requester, keeper }, PATIENT);
+    expect(ended).toMatchObject({ failure: fault });
     expect(told).toEqual([{ error: fault, partial: undefined }]);
     const whole = serviceOf(upstream).complete({ ...ASK, stream: false }, { requester, keeper });
     await expect(whole).rejects.toThrow('a fault of ours');
@@ -147,13 +150,14 @@ describe('a stream whose delivery', () => {
   });
 });
 
-/** Reads one chunk, then leaves as a client does. */
-async function readOneAndLeave({ chunks }: ChatReplyStream): Promise<void> {
-  for await (const _chunk of chunks) {
+/** Takes one chunk in, then leaves as a client does. */
+const LEAVES_AFTER_ONE: ChatListener = {
+  begin: () => undefined,
+  take: async () => {
     client.abort(LEFT);
-    return;
-  }
-}
+    throw LEFT;
+  },
+};
 
 describe('a client that leaves after one chunk', () => {
   it.each<[LeavingPolicy, object]>([
@@ -161,7 +165,7 @@ describe('a client that leaves after one chunk', () => {
     ['free', { error: LEFT, partial: undefined }],
     ['drain', { end: 'client_left', usage: USAGE, isEstimated: false }],
   ])('is closed by the policy %s', async (policy, closing) => {
-    await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, readOneAndLeave);
+    await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject(closing);
     expect(cuts).toEqual(policy === 'drain' ? [] : [LEFT]);
@@ -172,7 +176,7 @@ describe('a client that leaves after one chunk', () => {
     const upstream = upstreamThat(async (said) => {
       if (said === 2) throw failure;
     }, 'drain');
-    await serviceOf(upstream).stream(ASK, { requester, keeper }, readOneAndLeave);
+    await serviceOf(upstream).stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
     expect(told).toEqual([{ error: failure, partial: undefined }]);
   });
 
@@ -180,7 +184,7 @@ describe('a client that leaves after one chunk', () => {
     'is drained whatever the policy (%s) with an idempotency key, and its reply kept whole',
     async (policy) => {
       requester = { ...requester, idempotency: { keyHash: 'a', fingerprint: 'b' } };
-      await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, readOneAndLeave);
+      await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
       expect(told).toEqual([{ end: 'client_left', usage: USAGE, isEstimated: false, kept: '0,1,2' }]);
       expect(cuts).toEqual([]);
     },
@@ -196,8 +200,7 @@ describe('a client that leaves as the upstream says its last', () => {
     const upstream = upstreamThat(async (said) => {
       if (said === 3) client.abort(LEFT);
     }, policy);
-    const delivery = async (stream: ChatReplyStream) => await readAll(stream).catch(() => undefined);
-    await serviceOf(upstream).stream(ASK, { requester, keeper }, delivery);
+    await serviceOf(upstream).stream(ASK, { requester, keeper }, PATIENT);
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject(closing);
   });
@@ -218,7 +221,7 @@ describe('a server that stops', () => {
   it('waits for calls whose client has left, and cuts them when its time is over: billed by what came', async () => {
     const { upstream, isStuck } = stuck('drain');
     const service = serviceOf(upstream);
-    const call = service.stream(ASK, { requester, keeper }, readOneAndLeave);
+    const call = service.stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
     await isStuck;
     let isClosed = false;
     const closing = service.close().then(() => {
@@ -238,7 +241,7 @@ describe('a server that stops', () => {
     requester = { ...requester, idempotency: { keyHash: 'a', fingerprint: 'b' } };
     const { upstream, isStuck } = stuck('drain');
     const service = serviceOf(upstream);
-    const call = service.stream(ASK, { requester, keeper }, readOneAndLeave);
+    const call = service.stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
     await isStuck;
     service.cut();
     await call;
@@ -248,7 +251,7 @@ describe('a server that stops', () => {
   it('asks no upstream any more once it was cut', async () => {
     const service = serviceOf(upstreamThat());
     service.cut();
-    const call = service.stream(ASK, { requester, keeper }, readAll);
+    const call = service.stream(ASK, { requester, keeper }, PATIENT);
     await expect(call).rejects.toMatchObject({ code: 'internal_error' });
     expect(told).toHaveLength(1);
   });
@@ -256,12 +259,12 @@ describe('a server that stops', () => {
   it('fails the calls of clients that are there, at no cost', async () => {
     const { upstream, isStuck } = stuck('estimate');
     const service = serviceOf(upstream);
-    const call = service.stream(ASK, { requester, keeper }, readAll);
+    const call = service.stream(ASK, { requester, keeper }, PATIENT);
     await isStuck;
     service.cut();
     // Their connections are closed a moment later.
     client.abort(LEFT);
-    await expect(call).rejects.toMatchObject({ code: 'internal_error' });
+    expect(await call).toMatchObject({ failure: { code: 'internal_error' } });
     expect(told).toEqual([{ error: expect.objectContaining({ code: 'internal_error' }), partial: undefined }]);
     await service.close();
   });

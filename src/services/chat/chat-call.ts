@@ -1,0 +1,209 @@
+// One chat call, from its booking to its row, and its only owner: it asks the upstream, reads the answer, hands it on, cuts
+// the upstream where nobody wants more, and closes the booking once, before anybody hears that the answer is complete.
+
+import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
+import type { BilledTokens } from '../../domain/money.ts';
+import type { TokenUsage } from '../../domain/usage.ts';
+import type { AnswerTokens, CallWatcher, ChatCompletion, ChatUpstream } from '../../upstream/chat-upstream.ts';
+import type { Booking, FinishedWork, LetIn, Receipt, Replay, UsedWork } from '../accounting/accounting.ts';
+import type { Requester } from '../requester.ts';
+import { KeptChunks } from './kept-chunks.ts';
+
+export interface ChatTerms {
+  readonly request: ChatRequest;
+  readonly requester: Requester;
+  readonly upstream: ChatUpstream;
+  readonly booking: Booking;
+  /** Its input is billed where the upstream tells no usage. */
+  readonly expected: BilledTokens;
+}
+
+/** Who takes a stream in. */
+export interface ChatListener {
+  /** The upstream has taken the request: until then a failure can be a status of its own. */
+  begin(standing: Standing): void;
+  /** Resolves when there is room for more. Where it fails for a client that left, the requester's signal is aborted by then. */
+  take(chunk: ChatChunk): Promise<void>;
+}
+
+/** What is kept of an answer for a retry. */
+type Keep<Answer> = (answer: Answer, costPicoUsd: bigint) => StoredReply;
+
+export interface WholeAnswer {
+  readonly type: 'answered';
+  readonly completion: ChatCompletion;
+  readonly receipt: Receipt;
+}
+
+export interface StreamedAnswer {
+  readonly type: 'streamed';
+  /** undefined: the upstream told none. */
+  readonly usage: TokenUsage | undefined;
+  /** Why it is not complete, or not billed: the listener has not heard the end of it. undefined: it is both. */
+  readonly failure: unknown;
+}
+
+export class ChatCall implements CallWatcher {
+  readonly #terms: ChatTerms;
+  /** Cuts the upstream's work. */
+  readonly #cut = new AbortController();
+  readonly #startMs = performance.now();
+  #isSent = false;
+  #waitMs: number | null = null;
+
+  constructor(terms: ChatTerms) {
+    this.#terms = terms;
+    terms.requester.signal.addEventListener('abort', this.#onClientLeft);
+  }
+
+  onSent(): void {
+    this.#isSent = true;
+  }
+
+  onBytes(): void {
+    this.#waitMs ??= performance.now() - this.#startMs;
+  }
+
+  /** The grace period of a stopping server is over: what a client waits for has failed, what nobody waits for is cut. */
+  stop(): void {
+    const { signal } = this.#terms.requester;
+    this.#cut.abort(signal.aborted ? signal.reason : new ServerStopError());
+  }
+
+  /** No more calls after it. */
+  release(): void {
+    this.#terms.requester.signal.removeEventListener('abort', this.#onClientLeft);
+  }
+
+  /** Resolves when the row is committed. */
+  async answer(keep: Keep<string>): Promise<WholeAnswer | Replay> {
+    const { upstream, request } = this.#terms;
+    const opening = await this.#letIn();
+    if (opening.type === 'replayed') return opening;
+    const completion = await this.#orFail(() => upstream.complete(request, this.#cut.signal, this));
+    const receipt = await this.#bill(completion, ({ costPicoUsd }) => keep(completion.bodyText, costPicoUsd));
+    return { type: 'answered', completion, receipt };
+  }
+
+  /** Resolves when the row is committed. Rejects only as long as the listener has heard nothing. */
+  async relay(listener: ChatListener, keep: Keep<readonly ChatChunk[]>): Promise<StreamedAnswer | Replay> {
+    const { upstream, request } = this.#terms;
+    const opening = await this.#letIn();
+    if (opening.type === 'replayed') return opening;
+    const stream = await this.#orFail(async () => {
+      const begun = await upstream.stream(request, this.#cut.signal, this);
+      listener.begin(opening.standing);
+      return begun;
+    });
+    const kept = this.#keepsReply ? new KeptChunks() : undefined;
+    let failure: unknown;
+    try {
+      await this.#orFail(
+        () => this.#handOn(stream.chunks, listener, kept),
+        () => stream.tokens(),
+      );
+      await this.#bill(stream.tokens(), ({ costPicoUsd }) => {
+        const all = kept?.all ?? null;
+        return all === null ? null : keep(all, costPicoUsd);
+      });
+    } catch (error) {
+      failure = error;
+    }
+    return { type: 'streamed', usage: stream.tokens().usage, failure };
+  }
+
+  /** The upstream is not asked any more where nobody wants it by then. */
+  async #letIn(): Promise<LetIn | Replay> {
+    const { booking, requester } = this.#terms;
+    const opening = await booking.letIn;
+    if (opening.type === 'replayed') return opening;
+    return await this.#orFail(async () => {
+      this.#cut.signal.throwIfAborted();
+      requester.signal.throwIfAborted();
+      return opening;
+    });
+  }
+
+  /** Reads to the end, and hands on as long as somebody is there. */
+  async #handOn(chunks: AsyncIterable<ChatChunk>, listener: ChatListener, kept: KeptChunks | undefined): Promise<void> {
+    const { signal } = this.#terms.requester;
+    for await (const chunk of chunks) {
+      kept?.add(chunk);
+      if (!signal.aborted) {
+        await listener.take(chunk).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
+      }
+      if (signal.aborted && !this.#drains) throw signal.reason;
+    }
+  }
+
+  /** Work that ends the call if it fails: the upstream is cut, and the booking closed with what has come so far. */
+  async #orFail<Result>(work: () => Promise<Result>, tokensSoFar: () => AnswerTokens = () => NOTHING): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#cut.abort(error);
+      await this.#fail(error, tokensSoFar());
+      throw error;
+    }
+  }
+
+  /**
+   * Bills a whole answer.
+   * @throws AppError `store_unavailable`; the reason of a client that left, where that is free
+   */
+  async #bill(answer: AnswerTokens, reply: FinishedWork['reply']): Promise<Receipt> {
+    const { booking, requester, upstream } = this.#terms;
+    const hasLeft = requester.signal.aborted;
+    if (hasLeft && upstream.whenClientLeaves === 'free' && !this.#keepsReply) {
+      await booking.fail(requester.signal.reason);
+      throw requester.signal.reason;
+    }
+    const end: RequestEnd = hasLeft ? 'client_left' : 'completed';
+    return await booking.complete({ ...this.#usedBy(answer), reply, end });
+  }
+
+  /** Failures cost nothing; a client that left pays what the upstream's policy says. */
+  async #fail(error: unknown, answer: AnswerTokens): Promise<void> {
+    const { booking, requester, upstream } = this.#terms;
+    const hasLeft = requester.signal.aborted && error === requester.signal.reason;
+    // With an idempotency key a retry runs anew, so this attempt must not cost a thing.
+    const isBilled = hasLeft && this.#isSent && upstream.whenClientLeaves !== 'free' && !this.#keepsReply;
+    await booking.fail(error, isBilled ? this.#usedBy(answer) : undefined);
+  }
+
+  #usedBy({ usage, outputEstimate }: AnswerTokens): UsedWork {
+    const estimate: TokenUsage = {
+      inputTokens: this.#terms.expected.inputTokens,
+      outputTokens: outputEstimate,
+      cachedTokens: 0,
+      reasoningTokens: 0,
+    };
+    return { usage: usage ?? estimate, isEstimated: usage === undefined, waitMs: this.#waitMs };
+  }
+
+  get #keepsReply(): boolean {
+    return this.#terms.requester.idempotency !== undefined;
+  }
+
+  /** Whether the answer is read to its end though nobody takes it. A retry with the same idempotency key would. */
+  get #drains(): boolean {
+    return this.#terms.upstream.whenClientLeaves === 'drain' || this.#keepsReply;
+  }
+
+  readonly #onClientLeft = (): void => {
+    if (!this.#drains) this.#cut.abort(this.#terms.requester.signal.reason);
+  };
+}
+
+/** Not `overloaded`: the call was taken on, and its row says how it ended. */
+class ServerStopError extends AppError {
+  constructor() {
+    super('internal_error', 'The server was stopped before the answer was complete.');
+  }
+}
+
+const NOTHING: AnswerTokens = { usage: undefined, outputEstimate: 0 };
