@@ -7,7 +7,6 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { DecideJob, DecideResult, EmbedJob, Engine, Ticket } from '../../src/engine/engine.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
-import { REPLY_STATUSES } from '../../src/http/error-reply.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -94,7 +93,6 @@ async function openGuard(): Promise<Guard> {
     store: stores.ledger,
     instanceId: housekeeping.instanceId,
     metrics,
-    statuses: REPLY_STATUSES,
     onFault: (error) => logger.error({ err: error }, 'an outcome could not be written to the ledger'),
   });
   const close = async (): Promise<void> => {

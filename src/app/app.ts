@@ -9,7 +9,6 @@ import type { ModelCard } from '../domain/model-card.ts';
 import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../http/authenticate.ts';
-import { REPLY_STATUSES } from '../http/error-reply.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -173,7 +172,6 @@ function buildAccounting(
     ...parts.ledger,
     idempotency,
     metrics,
-    statuses: REPLY_STATUSES,
     onFault: (error) => parts.logger.error({ err: error }, 'an outcome could not be written to the ledger'),
   });
 }

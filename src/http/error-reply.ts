@@ -3,17 +3,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type AppError, type ErrorCode, errorCatalogue, STATUS_CLIENT_LEFT } from '../domain/errors.ts';
-import type { ReplyStatuses } from '../services/accounting/accounting.ts';
 import { standingHeaders } from './accounting-headers.ts';
 import { ClientLeftError } from './client-left.ts';
 import { toAppError } from './translate-error.ts';
-
-/** For the ledger, which knows no statuses itself. */
-export const REPLY_STATUSES: ReplyStatuses = {
-  completed: 200,
-  clientLeft: STATUS_CLIENT_LEFT,
-  ofError: (code) => errorCatalogue[code].status,
-};
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,7 +2,6 @@
 // told: what becomes of a chat call shows in its one settlement, or in its absence.
 
 import { expect } from 'vitest';
-import { errorCatalogue, STATUS_CLIENT_LEFT } from '../../src/domain/errors.ts';
 import type { RequestOutcome } from '../../src/domain/ledger.ts';
 import { LedgerAccounting } from '../../src/services/accounting/ledger-accounting.ts';
 import { type ChatSetup, startChat } from '../contract/openai-chat-fixture.ts';
@@ -23,7 +22,6 @@ export async function startBilledChat(answer: AnswerScript, { upstream = {}, ...
     whenStoreFails: 'refuse',
     settleTimeoutMs: 1,
     idempotency: { windowMs: 60_000, maxReplyBytes: 1_000_000, waitMs: 1000 },
-    statuses: { completed: 200, clientLeft: STATUS_CLIENT_LEFT, ofError: (code) => errorCatalogue[code].status },
     metrics: { ledgerAnswered: () => undefined, servedUnbilled: () => undefined },
     onFault: (error) => {
       throw error;

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import type { KeyStanding } from '../../src/domain/account.ts';
 import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { LedgerRow } from '../../src/domain/ledger.ts';
-import { REPLY_STATUSES } from '../../src/http/error-reply.ts';
 import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger-accounting.ts';
 import { ApiKeyService, type NewApiKey } from '../../src/services/keys/keys.ts';
 import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
@@ -73,7 +72,6 @@ export class MeteredServer {
       whenStoreFails: 'refuse',
       settleTimeoutMs: 3000,
       idempotency: { windowMs: 3_600_000, maxReplyBytes: 4096, waitMs: 8000 },
-      statuses: REPLY_STATUSES,
       metrics: {
         ledgerAnswered: () => undefined,
         servedUnbilled: () => {

@@ -1,7 +1,6 @@
 // The ledger's accounting over a scripted ledger, with a clock that the test moves.
 
 import { unrestrictedKey } from '../../src/domain/api-key.ts';
-import type { ErrorCode } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { Booking, FinishedWork, LetIn, Replay } from '../../src/services/accounting/accounting.ts';
 import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger-accounting.ts';
@@ -10,7 +9,6 @@ import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { turns, until } from '../waiting/until.ts';
 import { ScriptedLedger } from './scripted-ledger.ts';
 
-const STATUSES: Partial<Record<ErrorCode, number>> = { overloaded: 503, internal_error: 500, upstream_timeout: 504 };
 const START_MS = 1_000_000;
 export const KEV: ModelCard = {
   id: 'kev',
@@ -66,7 +64,6 @@ export class AccountingBench {
       whenStoreFails: 'refuse',
       settleTimeoutMs: 3000,
       idempotency: { windowMs: 60_000, maxReplyBytes: 100, waitMs: 8000 },
-      statuses: { completed: 200, clientLeft: 499, ofError: (code) => STATUSES[code] ?? 400 },
       metrics: {
         ledgerAnswered: () => undefined,
         servedUnbilled: () => {

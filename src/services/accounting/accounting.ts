@@ -1,7 +1,6 @@
 // What every request that runs a model passes through: it is booked, let in or refused, then closed with one row. The
 // interface; the ledger implements it, and so does the absence of one.
 
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { BilledTokens } from '../../domain/money.ts';
@@ -75,14 +74,6 @@ export interface Booking {
    * (`overloaded`) leaves no row. Does not throw: the error that ended the request is the one to report.
    */
   fail(error: unknown, partial?: UsedWork): Promise<void>;
-}
-
-/** HTTP statuses, which are not for services to know. */
-export interface ReplyStatuses {
-  readonly completed: number;
-  /** Written where nobody was left to get a reply. */
-  readonly clientLeft: number;
-  ofError(code: ErrorCode): number;
 }
 
 export interface Accounting {

@@ -50,7 +50,7 @@ describe('a store that fails', () => {
       overrules: { keyId: 'key_1', claimHash: null },
       outcome: expect.objectContaining({
         end: 'failed',
-        status: 400,
+        status: 503,
         errorCode: 'store_unavailable',
         costPicoUsd: 0n,
         usage: { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },

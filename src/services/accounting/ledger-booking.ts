@@ -6,16 +6,7 @@ import { NO_STANDING, type Standing, type StoredReply } from '../../domain/ledge
 import type { LedgerStore, Reservation, ReserveOutcome, Settlement, SettleOutcome } from '../../storage/stores.ts';
 import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from '../refusal.ts';
 import { NEVER, pause, type WallClock } from '../wall-clock.ts';
-import type {
-  Booking,
-  FinishedWork,
-  LetIn,
-  NewBooking,
-  Receipt,
-  Replay,
-  ReplyStatuses,
-  UsedWork,
-} from './accounting.ts';
+import type { Booking, FinishedWork, LetIn, NewBooking, Receipt, Replay, UsedWork } from './accounting.ts';
 import { type BookingState, type Happening, nextState } from './booking-states.ts';
 import type { Foresight } from './foresight.ts';
 import { type EndedRequest, outcomeOfError, outcomeOfWork, outcomeUnbilled, wasAccepted } from './outcome.ts';
@@ -35,7 +26,6 @@ export interface Books {
   readonly whenStoreFails: 'refuse' | 'serve';
   readonly settleTimeoutMs: number;
   readonly idempotency: { readonly windowMs: number; readonly maxReplyBytes: number; readonly waitMs: number };
-  readonly statuses: ReplyStatuses;
   readonly metrics: LedgerMetrics;
   /** A fault of ours that no request can report. */
   readonly onFault: (error: unknown) => void;
@@ -53,8 +43,6 @@ const LONGEST_PAUSE_MS = 400;
 
 export class LedgerBooking implements Booking {
   readonly letIn: Promise<LetIn | Replay>;
-  /** Resolves when nothing more comes of it but what `Unsettled` tells. */
-  readonly closed: Promise<void>;
   readonly #books: Books;
   readonly #wanted: NewBooking;
   #state: BookingState = 'asked';
@@ -62,41 +50,44 @@ export class LedgerBooking implements Booking {
   #reservation: Reservation;
   /** Why the request was not let in. */
   #refusal: unknown;
-  #close: () => void = () => undefined;
+  readonly #closing = Promise.withResolvers<void>();
 
   constructor(books: Books, wanted: NewBooking) {
     this.#books = books;
     this.#wanted = wanted;
     this.#reservation = this.#newReservation();
-    this.closed = new Promise((resolve) => {
-      this.#close = resolve;
-    });
     this.letIn = this.#ask();
     // Whoever began early may learn of it at the end of the work only.
     this.letIn.catch(() => undefined);
   }
 
+  /** Resolves when nothing more comes of it but what `Unsettled` tells. */
+  get closed(): Promise<void> {
+    return this.#closing.promise;
+  }
+
   async complete(work: FinishedWork): Promise<Receipt> {
     let settlement: Settlement;
-    const ended = this.#ended();
     try {
-      settlement = this.#settlementOf(work, ended);
+      settlement = this.#settlementOf(work);
     } catch (error) {
       await this.fail(error);
       throw error;
     }
     this.#step('work done');
     try {
-      return { costPicoUsd: settlement.outcome.costPicoUsd, standing: await this.#bill(settlement, ended) };
+      return { costPicoUsd: settlement.outcome.costPicoUsd, standing: await this.#bill(settlement) };
     } finally {
-      this.#close();
+      this.#closing.resolve();
     }
   }
 
   async fail(error: unknown, partial?: UsedWork): Promise<void> {
-    const state = this.#step('work failed');
-    if (state === 'failed') await this.#tellFailure(error, partial);
-    this.#close();
+    try {
+      if (this.#step('work failed') === 'failed') await this.#tellFailure(error, partial);
+    } finally {
+      this.#closing.resolve();
+    }
   }
 
   async #ask(): Promise<LetIn | Replay> {
@@ -109,7 +100,7 @@ export class LedgerBooking implements Booking {
         case 'replay':
           if (outcome.reply === null) throw replyNotKept();
           this.#step('answered before');
-          this.#close();
+          this.#closing.resolve();
           return { type: 'replayed', reply: outcome.reply };
         case 'refused':
           throw refusalError(outcome, this.#reservation.demand);
@@ -132,7 +123,7 @@ export class LedgerBooking implements Booking {
     this.#refusal = isAway ? storeUnavailable(error) : error;
     this.#step(isAway ? 'store away' : 'turned away');
     // Nobody else closes it.
-    if (!this.#hasBegun) this.#close();
+    if (!this.#hasBegun) this.#closing.resolve();
     throw this.#refusal;
   }
 
@@ -163,21 +154,21 @@ export class LedgerBooking implements Booking {
   }
 
   /** @returns where the key stands. @throws why the work cannot be answered */
-  async #bill(settlement: Settlement, ended: EndedRequest): Promise<Standing> {
+  async #bill(settlement: Settlement): Promise<Standing> {
     if (this.#state === 'ahead' || this.#state === 'settling') {
       // Told before it is known whether the request is let in: so both are one transaction. What is not let in is not there
       // to be settled.
       const first = this.#settle(settlement);
       first.catch(() => undefined);
       await this.letIn.catch(() => undefined);
-      if (this.#state === 'settling') return await this.#settleOrRefuse(settlement, ended, first);
+      if (this.#state === 'settling') return await this.#settleOrRefuse(settlement, first);
     }
     if (this.#state === 'unbilled') return this.#serveUnbilled();
     throw this.#refusal;
   }
 
   /** @param first the settlement, told for the first time */
-  async #settleOrRefuse(settlement: Settlement, ended: EndedRequest, first: Promise<SettleOutcome>): Promise<Standing> {
+  async #settleOrRefuse(settlement: Settlement, first: Promise<SettleOutcome>): Promise<Standing> {
     const { whenStoreFails } = this.#books;
     try {
       const settled = await this.#settlePatiently(settlement, first);
@@ -185,7 +176,7 @@ export class LedgerBooking implements Booking {
       if (settled.type === 'settled') return settled.standing;
     } catch (error) {
       this.#step('store silent');
-      this.#owe(settlement, ended);
+      this.#owe(settlement);
       // It will be billed late, but it will be billed.
       if (whenStoreFails === 'serve') return NO_STANDING;
       throw error instanceof StoreUnavailableError ? storeUnavailable(error) : error;
@@ -213,13 +204,13 @@ export class LedgerBooking implements Booking {
   }
 
   /** Whether the row was written nobody knows. A client that is refused finds nothing of it when it comes again. */
-  #owe(settlement: Settlement, ended: EndedRequest): void {
+  #owe(settlement: Settlement): void {
     const { whenStoreFails, unsettled } = this.#books;
     const { outcome } = settlement;
     const { id, keyId, isStreamed, idempotency } = this.#reservation;
     const isAnswered = whenStoreFails === 'serve' || isStreamed || outcome.end === 'client_left';
     const overrules = { keyId, claimHash: idempotency?.keyHash ?? null };
-    const last = isAnswered ? settlement : { id, outcome: outcomeUnbilled(outcome, ended), overrules };
+    const last = isAnswered ? settlement : { id, outcome: outcomeUnbilled(outcome), overrules };
     unsettled.tellNow(() => this.#settle(last));
   }
 
@@ -252,9 +243,9 @@ export class LedgerBooking implements Booking {
     }
   }
 
-  #settlementOf(work: FinishedWork, ended: EndedRequest): Settlement {
+  #settlementOf(work: FinishedWork): Settlement {
     const { id, idempotency } = this.#reservation;
-    const outcome = outcomeOfWork(work, ended);
+    const outcome = outcomeOfWork(work, this.#ended());
     return idempotency === null ? { id, outcome } : { id, outcome, reply: this.#kept(work.reply(outcome)) };
   }
 
@@ -269,9 +260,8 @@ export class LedgerBooking implements Booking {
   }
 
   #ended(): EndedRequest {
-    const { clock, statuses } = this.#books;
     const { price, acceptedAtMs } = this.#reservation;
-    return { price, durationMs: clock.nowMs() - acceptedAtMs, statuses, signal: this.#wanted.requester.signal };
+    return { price, durationMs: this.#books.clock.nowMs() - acceptedAtMs, signal: this.#wanted.requester.signal };
   }
 
   get #hasBegun(): boolean {

@@ -1,41 +1,42 @@
 // How a request ended, in the ledger's words: what it used, what it cost, which status its client got. Pure.
 
-import { AppError, type ErrorCode } from '../../domain/errors.ts';
+import { AppError, type ErrorCode, errorCatalogue, STATUS_CLIENT_LEFT } from '../../domain/errors.ts';
 import type { RequestEnd, RequestOutcome } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { FinishedWork, ReplyStatuses, UsedWork } from './accounting.ts';
+import type { FinishedWork, UsedWork } from './accounting.ts';
 
 export interface EndedRequest {
   readonly price: Price;
   readonly durationMs: number;
-  readonly statuses: ReplyStatuses;
   readonly signal: AbortSignal;
 }
 
+const STATUS_COMPLETED = 200;
 const NOTHING_USED: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 const NOTHING_DONE: UsedWork = { usage: NOTHING_USED, isEstimated: false, waitMs: null };
 
 export function outcomeOfWork(work: FinishedWork, ended: EndedRequest): RequestOutcome {
   const end = work.end ?? (ended.signal.aborted ? 'client_left' : 'completed');
-  const status = end === 'client_left' ? ended.statuses.clientLeft : ended.statuses.completed;
+  const status = end === 'client_left' ? STATUS_CLIENT_LEFT : STATUS_COMPLETED;
   return { end, status, errorCode: null, ...billed(work, ended) };
 }
 
 export function outcomeOfError(error: unknown, ended: EndedRequest, partial = NOTHING_DONE): RequestOutcome {
   if (ended.signal.aborted && error === ended.signal.reason) {
-    return { end: 'client_left', status: ended.statuses.clientLeft, errorCode: null, ...billed(partial, ended) };
+    return { end: 'client_left', status: STATUS_CLIENT_LEFT, errorCode: null, ...billed(partial, ended) };
   }
   const errorCode = error instanceof AppError ? error.code : 'internal_error';
-  const status = ended.statuses.ofError(errorCode);
+  const { status } = errorCatalogue[errorCode];
   return { end: endOfCode(errorCode), status, errorCode, ...billed(partial, ended) };
 }
 
 /** Of work that was done, but whose reply could not be given because it could not be billed. */
-export function outcomeUnbilled(outcome: RequestOutcome, { statuses }: EndedRequest): RequestOutcome {
-  const status = statuses.ofError('store_unavailable');
-  return { ...outcome, end: 'failed', status, errorCode: 'store_unavailable', usage: NOTHING_USED, costPicoUsd: 0n };
+export function outcomeUnbilled(outcome: RequestOutcome): RequestOutcome {
+  const errorCode = 'store_unavailable';
+  const { status } = errorCatalogue[errorCode];
+  return { ...outcome, end: 'failed', status, errorCode, usage: NOTHING_USED, costPicoUsd: 0n };
 }
 
 /**
