@@ -29,23 +29,23 @@ const server: GreetedServer = {
   port: 8080,
 };
 
-it('is what README.md shows', () => {
+it('the greeting is what README.md shows', () => {
   expect(README).toContain(`\n${greet(server, { ...HINTS, firstKey: 'ump_…' }).trim()}\n`);
 });
 
-it('gives no request where no key was made: there is one already', () => {
+it('the greeting gives no request where no key was made: there is one already', () => {
   const later = greet(server, { ...HINTS, firstKey: undefined });
   expect(later).not.toMatch(/curl|API key/);
   expect(later).toContain('\nready   http://127.0.0.1:8080\n\nNext:\n');
 });
 
-it('says what this place has: commands as they are typed here, guides where they are', () => {
+it('the greeting says what this place has: commands as they are typed here, guides where they are', () => {
   const packed = greet(server, { firstKey: undefined, command: 'npx umpire', guides: undefined });
   expect(packed).toContain('  use and costs           npx umpire usage\n');
   expect(packed).not.toMatch(/npm run|guides/);
 });
 
-it('names other names of a model, and why the fast tokenizer is not used', () => {
+it('the greeting names other names of a model, and why the fast tokenizer is not used', () => {
   const told = greet(
     { ...server, aliases: { 'jev-latest': 'kev' }, tokenizer: 'javascript (as configured)' },
     {
@@ -57,7 +57,7 @@ it('names other names of a model, and why the fast tokenizer is not used', () =>
   expect(told).toContain('device  cpu, 2 workers × 1 thread; tokenizer: javascript (as configured)\n');
 });
 
-it('tells a server on every interface from the address to call', () => {
+it('the greeting tells a server on every interface from the address to call', () => {
   const told = greet({ ...server, host: '0.0.0.0' }, { ...HINTS, firstKey: 'ump_x' });
   expect(told).toContain('ready   http://0.0.0.0:8080, every interface; from this machine http://127.0.0.1:8080\n');
   expect(told).toContain('curl http://127.0.0.1:8080/ai/v1/systemone ');

@@ -21,7 +21,7 @@ describe('times', () => {
   });
 
   it.each(['', 'soon', '1y', '1.5h', '-1d', '2026-13-01', '2026-02-31', '2026-11-21T12:00:00', '21.11.2026'])(
-    'refuses %j',
+    'are refused as %j',
     (given) => {
       expect(() => parseExpiry(given, NOW_MS)).toThrow(UsageError);
       expect(() => parsePast(given, '--from', NOW_MS)).toThrow(UsageError);

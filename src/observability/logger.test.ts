@@ -58,7 +58,7 @@ describe('a key', () => {
   });
 
   it.each(['authorization', 'headers', 'body', 'secret', 'apiKey', 'state', 'questions', 'messages', 'input'])(
-    'or a text does not stand under %s, here, in an object, nor in what every line has',
+    'stands nowhere, nor does a text, under %s, here, in an object, nor in what every line has',
     (name) => {
       const { logger, text } = record();
       logger.info({ [name]: 'unmasked', outer: { [name]: 'unmasked', other: 'shown' } }, 'an object');

@@ -73,7 +73,7 @@ describe('share answered at 5 % error', () => {
 });
 
 describe('figures', () => {
-  it('of known answers', () => {
+  it('are right for known answers', () => {
     const figures = measureFigures([answer([0.75, 0.25], 0), answer([0.25, 0.75], 0)]);
     expect(figures).toMatchObject({ questions: 2, accuracy: 0.5, answeredAt5: 0.5 });
     expect(figures.nll).toBeCloseTo(-(Math.log(0.75) + Math.log(0.25)) / 2, 12);

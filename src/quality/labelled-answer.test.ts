@@ -41,7 +41,7 @@ describe('accuracy', () => {
   });
   const answers = [labelled(77, 5000, true), labelled(2, 0, true), labelled(2, 33, false), labelled(5, 64, true)];
 
-  it('by length of the document, short to long', () => {
+  it('is told by length of the document, short to long', () => {
     expect(accuracyByStateTokens(answers)).toEqual([
       { interval: '1–32', questions: 1, accuracy: 1 },
       { interval: '33–64', questions: 2, accuracy: 0.5 },
@@ -49,7 +49,7 @@ describe('accuracy', () => {
     ]);
   });
 
-  it('by number of options, few to many', () => {
+  it('is told by number of options, few to many', () => {
     expect(accuracyByOptions(answers).map(({ interval, questions }) => [interval, questions])).toEqual([
       ['1–2', 2],
       ['3–5', 1],

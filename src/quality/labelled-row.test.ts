@@ -46,7 +46,7 @@ describe('a row with questions by name', () => {
     expect(mood).toMatchObject({ task: 'mood', names: ['0', '1', '2'], target: [0, 1, 0] });
   });
 
-  it('or beside them, by name', () => {
+  it('may have the right answers beside the questions, by name', () => {
     const row = {
       state: '',
       questions: { team: choice, urgent: noul },

@@ -25,7 +25,7 @@ describe('keys', () => {
     ['a foreign prefix', 'Bearer sk-proj-1234'],
     ['control characters', 'Bearer ump_\u00e9'],
     ['a very long key', `Bearer ${'a'.repeat(100_000)}`],
-  ])('401: %s', async (_what, authorization) => {
+  ])('are refused with 401: %s', async (_what, authorization) => {
     const reply = await server.app.inject({
       method: 'GET',
       url: '/ai/v1/models',
@@ -38,11 +38,11 @@ describe('keys', () => {
     });
   });
 
-  it('takes the scheme in any case', async () => {
+  it('are taken with the scheme in any case', async () => {
     expect((await server.get('/ai/v1/models', { authorization: 'bearer ump_test-key' })).status).toBe(200);
   });
 
-  it('is asked before the body is read', async () => {
+  it('are asked for before the body is read', async () => {
     const reply = await server.app.inject({
       method: 'POST',
       url: '/ai/v1/systemone',
@@ -52,14 +52,14 @@ describe('keys', () => {
     expect(reply.statusCode).toBe(401);
   });
 
-  it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('%s needs none', async (path) => {
+  it.each(['/healthz', '/readyz', '/metrics', '/openapi.json'])('are not needed for %s', async (path) => {
     const reply = await server.app.inject(path);
     expect(reply.statusCode).toBe(200);
     const head = await server.app.inject({ method: 'HEAD', url: path });
     expect([head.statusCode, head.body]).toEqual([200, '']);
   });
 
-  it('/metrics can be switched to need one', async () => {
+  it('are needed for /metrics where it is switched so', async () => {
     const guarded = await startTestServer({ metricsRequireKey: true });
     expect((await guarded.app.inject('/metrics')).statusCode).toBe(401);
     expect((await guarded.get('/metrics')).status).toBe(200);
@@ -68,7 +68,7 @@ describe('keys', () => {
 });
 
 describe('models', () => {
-  it('lists exactly those that the key may use, for clients of both formats', async () => {
+  it('are listed exactly as far as the key may use them, for clients of both formats', async () => {
     const all = (await server.get('/ai/v1/models')).json;
     expect(modelListSchema.safeParse(all).error).toBeUndefined();
     expect(all.data.map((model: { id: string; type: string }) => [model.id, model.type])).toEqual([
@@ -81,7 +81,7 @@ describe('models', () => {
     expect(own.models).toEqual([{ name: 'kev', description: 'A decision model.', release_date: '2026-11-21' }]);
   });
 
-  it('describes one, with its price, digest and limits', async () => {
+  it('are described, each with its price, digest and limits', async () => {
     const { status, json } = await server.get('/ai/v1/models/kev', kevOnly);
     expect(status).toBe(200);
     expect(modelSchema.safeParse(json).error).toBeUndefined();
@@ -98,7 +98,7 @@ describe('models', () => {
     ['/ai/v1/models/%2e%2e%2fetc', 404, 'model_not_found'],
     [`/ai/v1/models/${'x'.repeat(2000)}`, 404, 'not_found'],
     ['/ai/v1/models/llama', 403, 'model_not_allowed'],
-  ])('GET %s', async (path, status, code) => {
+  ])('are found or not by GET %s', async (path, status, code) => {
     const reply = await server.get(path, kevOnly);
     expect([reply.status, reply.json.error.code]).toEqual([status, code]);
   });
@@ -109,7 +109,7 @@ describe('models', () => {
     ['/ai/v1/systemone', { ...decision, model: 'llama' }, 403, 'model_not_allowed', /may not use/],
     ['/ai/v1/embeddings', { model: 'kev', input: 'a' }, 400, 'model_type_mismatch', /POST \/ai\/v1\/systemone/],
     ['/ai/v1/chat/completions', { model: 'kev', messages: [] }, 400, 'model_type_mismatch', /POST \/ai\/v1\/systemone/],
-  ])('POST %s %o', async (path, body, status, code, message) => {
+  ])('are refused or not to POST %s %o', async (path, body, status, code, message) => {
     const { error } = (await server.post(path, body, kevOnly)).json;
     expect(error).toMatchObject({ code, param: 'model', message: expect.stringMatching(message) });
     expect((await server.post(path, body, kevOnly)).status).toBe(status);
@@ -119,7 +119,7 @@ describe('models', () => {
     ['/ai/v1/systemone', { ...decision, model: 'text-embed-mini' }, /POST \/ai\/v1\/embeddings/],
     ['/ai/v1/systemone', { ...decision, model: 'llama' }, /POST \/ai\/v1\/chat\/completions/],
     ['/ai/v1/embeddings', { model: 'llama', input: 'a' }, /POST \/ai\/v1\/chat\/completions/],
-  ])('names the right endpoint: POST %s %o', async (path, body, message) => {
+  ])('of another type name the right endpoint: POST %s %o', async (path, body, message) => {
     const { status, json } = await server.post(path, body);
     expect([status, json.error.code]).toEqual([400, 'model_type_mismatch']);
     expect(json.error.message).toMatch(message);
@@ -163,7 +163,7 @@ describe('bodies', () => {
     ['a type that is none', { 'content-type': 'json' }, /Content-Type: application\/json/],
     ['a body that is not encoded as it says', { 'content-encoding': 'gzip' }, /is not what its Content-Encoding says/],
     ['an unknown encoding', { 'content-encoding': 'lzma' }, /one of gzip, br, zstd, deflate/],
-  ])('400: %s', async (_what, headers, message) => {
+  ])('are refused with 400: %s', async (_what, headers, message) => {
     const { status, json } = await server.post('/ai/v1/systemone', decision, headers);
     expect([status, json.error.code]).toEqual([400, 'invalid_request']);
     expect(json.error.message).toMatch(message);

@@ -33,7 +33,7 @@ it('a spent budget is told first, whatever the body holds', async () => {
   expect((await send(caller, SMALL)).code).toBe('invalid_request');
 });
 
-it('not where a model is free, nor where an earlier reply may be asked for again', async () => {
+it('a spent budget is told first, but not where a model is free, nor where an earlier reply may be asked for again', async () => {
   const caller = await admin.createCaller({ budget: BUDGET });
   await admin.administration.prices.set(
     {
@@ -63,7 +63,7 @@ it('a full limit is told with the time to wait', async () => {
   expect((await send(caller, LARGE)).code).toBe('invalid_request');
 });
 
-it('tokens too', async () => {
+it('a full limit of tokens is told with the time to wait as well', async () => {
   const caller = await admin.createCaller({ limits: { ...NO_LIMITS, tokensPerMinute: 1 } });
   await admin.bill(caller.key, {
     id: 'tokens',

@@ -30,7 +30,7 @@ const questions = {
   refund: { type: 'boolean', instructions: 'Is a refund asked for?', criteria: { true: 'yes' } },
 } as const;
 
-it('is tested with the version that is pinned', () => {
+it('the AI SDK is tested in the version that is pinned', () => {
   expect(installedVersion('@ai-sdk/typesafe-ai')).toBe('3.0.0');
   expect(installedVersion('ai')).toBe('7.0.173');
   // The release of `ai` that this provider was made for.

@@ -137,7 +137,7 @@ describe('every error as the openai package sees it', () => {
     expect(double.requests).toHaveLength(0);
   });
 
-  it('unknown and forbidden models', async () => {
+  it('is of its class for unknown and forbidden models', async () => {
     const { client, double } = await startChat(answerHello);
     const unknown = await failureOf(client.chat.completions.create({ ...ASK, model: 'nobody' }));
     expect(unknown).toBeInstanceOf(NotFoundError);

@@ -42,7 +42,7 @@ function failFirst(failures: number, error: AppError): () => number {
   return () => calls;
 }
 
-it('is tested with the version that is pinned', () => {
+it('the openai package is tested in the version that is pinned', () => {
   expect(installedVersion('openai')).toBe('7.57.0');
 });
 

@@ -63,7 +63,7 @@ const request = {
   },
 } as const;
 
-it('is tested with the version that is pinned', () => {
+it('the decision package is tested in the version that is pinned', () => {
   expect(installedVersion('@typesafe-ai/sdk')).toBe('0.6.0');
 });
 

@@ -49,26 +49,29 @@ function isBlindToCuts(encoding: string): boolean {
 }
 
 describe('encoded bodies', () => {
-  it.each(Object.entries(ENCODERS))('%s: the same answer as plain, on every route', async (encoding, encode) => {
-    server = await startTestServer();
-    for (const [path, body] of [
-      [SYSTEMONE, decision],
-      [EMBEDDINGS, embedding],
-      [CHAT, chat],
-    ] as const) {
-      const plain = await server.post(path, body);
-      const encoded = await sendEncoded(path, encoding, encode(Buffer.from(JSON.stringify(body))));
-      expect([encoded.status, encoded.text]).toEqual([200, plain.text]);
-    }
-  });
+  it.each(Object.entries(ENCODERS))(
+    'of %s get the same answer as plain ones, on every route',
+    async (encoding, encode) => {
+      server = await startTestServer();
+      for (const [path, body] of [
+        [SYSTEMONE, decision],
+        [EMBEDDINGS, embedding],
+        [CHAT, chat],
+      ] as const) {
+        const plain = await server.post(path, body);
+        const encoded = await sendEncoded(path, encoding, encode(Buffer.from(JSON.stringify(body))));
+        expect([encoded.status, encoded.text]).toEqual([200, plain.text]);
+      }
+    },
+  );
 
-  it('takes the bare format of deflate too', async () => {
+  it('may have the bare format of deflate too', async () => {
     server = await startTestServer();
     const reply = await sendEncoded(SYSTEMONE, 'deflate', deflateRawSync(JSON.stringify(decision)));
     expect(reply.status).toBe(200);
   });
 
-  it.each(Object.entries(ENCODERS))('%s: what is cut or no such thing is a 400', async (encoding, encode) => {
+  it.each(Object.entries(ENCODERS))('of %s that are cut, or no such thing, are a 400', async (encoding, encode) => {
     server = await startTestServer();
     const whole = encode(Buffer.from(JSON.stringify(decision)));
     for (const body of [
@@ -92,7 +95,7 @@ describe('encoded bodies', () => {
     }
   });
 
-  it('names the encodings it takes', async () => {
+  it('of another kind are told which there are', async () => {
     server = await startTestServer();
     for (const encoding of ['lzma', 'gzip, br', 'constructor', '*']) {
       const { status, json } = await sendEncoded(SYSTEMONE, encoding, Buffer.from('{}'));
@@ -101,16 +104,19 @@ describe('encoded bodies', () => {
     }
   });
 
-  it.each(Object.entries(ENCODERS))('%s: a bomb is a 413 and takes little memory', async (encoding, encode) => {
-    server = await startTestServer();
-    const bomb = encode(Buffer.alloc(128 * MIB, ' '));
-    const before = process.memoryUsage();
-    const { status, json } = await sendEncoded(EMBEDDINGS, encoding, bomb);
-    const after = process.memoryUsage();
-    expect([status, json.error.code]).toEqual([413, 'request_too_large']);
-    expect(json.error.message).toContain('8,388,608 bytes (8 MiB)');
-    expect(after.heapTotal + after.external - before.heapTotal - before.external).toBeLessThan(100e6);
-  });
+  it.each(Object.entries(ENCODERS))(
+    'of %s that are a bomb are a 413 and take little memory',
+    async (encoding, encode) => {
+      server = await startTestServer();
+      const bomb = encode(Buffer.alloc(128 * MIB, ' '));
+      const before = process.memoryUsage();
+      const { status, json } = await sendEncoded(EMBEDDINGS, encoding, bomb);
+      const after = process.memoryUsage();
+      expect([status, json.error.code]).toEqual([413, 'request_too_large']);
+      expect(json.error.message).toContain('8,388,608 bytes (8 MiB)');
+      expect(after.heapTotal + after.external - before.heapTotal - before.external).toBeLessThan(100e6);
+    },
+  );
 
   it('of the admin routes and with an Idempotency-Key are those that are meant', async () => {
     server = await startTestServer();
@@ -127,7 +133,7 @@ describe('limits of a body', () => {
     [SYSTEMONE, { ...decision, state: 'ascii' }, 2 * MIB, '2,097,152 bytes (2 MiB)'],
     [EMBEDDINGS, embedding, 8 * MIB, '8,388,608 bytes (8 MiB)'],
     [CHAT, chat, 8 * MIB, '8,388,608 bytes (8 MiB)'],
-  ])('%s takes its bytes and not one more', async (path, body, limit, told) => {
+  ])('let %s take its bytes and not one more', async (path, body, limit, told) => {
     server = await startTestServer();
     expect((await server.post(path, spaces(limit, body))).status).toBe(200);
     const { status, json } = await server.post(path, spaces(limit + 1, body));
@@ -143,7 +149,7 @@ describe('limits of a body', () => {
     }
   });
 
-  it.each([SYSTEMONE, EMBEDDINGS, CHAT])('%s refuses too many values before it builds any', async (path) => {
+  it.each([SYSTEMONE, EMBEDDINGS, CHAT])('let %s refuse too many values before it builds any', async (path) => {
     server = await startTestServer();
     for (const value of ['{}', '[]', '0', '""', '{"a":1}', '[[1]]']) {
       const body = `{"model":"kev","x":[${`${value},`.repeat(120_000)}0]}`;
@@ -153,13 +159,13 @@ describe('limits of a body', () => {
     }
   });
 
-  it('takes 99,000 values', async () => {
+  it('leave room for 99,000 values', async () => {
     server = await startTestServer();
     const messages = Array.from({ length: 33_000 }, () => ({ role: 'user' }));
     expect((await server.post(CHAT, { model: 'llama', messages })).status).toBe(200);
   });
 
-  it('takes as many numbers as token arrays may have, where these are taken', async () => {
+  it('leave room for as many numbers as token arrays may have, where these are taken', async () => {
     server = await startTestServer({ tokenArrays: 'model' });
     const input = Array.from({ length: 2000 }, () => Array.from({ length: 256 }, (_, id) => id));
     expect((await server.post(EMBEDDINGS, { model: 'text-embed-mini', input })).status).toBe(200);

@@ -44,7 +44,7 @@ async function usageOf(env: Environment): Promise<unknown> {
   return JSON.parse(out);
 }
 
-it('backs up beside a server, restores once it has stopped, and moves to PostgreSQL', async () => {
+it('umpire db backs up beside a server, restores once it has stopped, and moves to PostgreSQL', async () => {
   const first = launch();
   const address = await first.ready();
   const key = first.initialKey();
@@ -91,7 +91,7 @@ it('backs up beside a server, restores once it has stopped, and moves to Postgre
   expect(await usageOf({ UMPIRE_DATA_DIR: other })).toMatchObject([{ requests: 2 }]);
 });
 
-it('tells for PostgreSQL what its own programs take, and nothing of the password', async () => {
+it('umpire db tells for PostgreSQL what its own programs take, and nothing of the password', async () => {
   const there = { UMPIRE_DATABASE_URL: postgres.urlOf('books') };
   const dump = `pg_dump --format=custom --file=one postgres://umpire@127.0.0.1:${postgres.port}/books`;
   expect(await db(['backup', 'one.dump'], there)).toMatchObject({ code: 1, error: expect.stringContaining('pg_dump') });
@@ -99,7 +99,7 @@ it('tells for PostgreSQL what its own programs take, and nothing of the password
   expect((await db(['check'], there)).error).toMatch(/^umpire: PostgreSQL 127\.0\.0\.1:\d+\/books cannot be used: /);
 });
 
-it('makes no store where there is none', async () => {
+it('umpire db makes no store where there is none', async () => {
   const env = { UMPIRE_DATA_DIR: join(folder, 'nothing') };
   for (const args of [['backup', 'two'], ['check'], ['copy', '--to', 'elsewhere']])
     expect(await db(args, env)).toMatchObject({ code: 1, out: '', error: expect.stringContaining('does not exist') });

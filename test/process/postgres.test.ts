@@ -33,7 +33,7 @@ function launch(url: string, settings: Environment = {}): ServerProcess {
   return server;
 }
 
-it('make one first key that all of them take, bill in one ledger, and say goodbye', async () => {
+it('servers over PostgreSQL make one first key that all of them take, bill in one ledger, and say goodbye', async () => {
   const url = await postgres.createDatabase();
   const pair = [launch(url), launch(url)];
   const addresses = await Promise.all(pair.map((server) => server.ready()));
@@ -50,7 +50,7 @@ it('make one first key that all of them take, bill in one ledger, and say goodby
   for (const { output } of pair) expect(output).not.toContain(postgres.password);
 });
 
-it('keep no file of their own: the command line sees the same store from anywhere', async () => {
+it('servers over PostgreSQL keep no file of their own: the command line sees the same store from anywhere', async () => {
   const url = await postgres.createDatabase();
   const cwd = mkdtempSync(join(tmpdir(), 'umpire-command-'));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
@@ -62,7 +62,7 @@ it('keep no file of their own: the command line sees the same store from anywher
   expect(existsSync(join(cwd, 'data'))).toBe(false);
 });
 
-it('do not start without their store, and say why without the password', async () => {
+it('servers over PostgreSQL do not start without their store, and say why without the password', async () => {
   const url = postgres.urlOf('nowhere');
   const server = launch(url);
   expect(await server.exited).toEqual({ code: 1, signal: null });

@@ -118,14 +118,14 @@ export class ServerProcess {
     return match;
   }
 
-  /** @returns its address, as soon as it listens */
+  /** @returns its address, as soon as it listens. What comes after it shows that it has come whole. */
   async listening(): Promise<string> {
-    return (await this.waitFor(/listens on (http:\/\/[\d.:]+)/))[1] ?? '';
+    return (await this.waitFor(/listens on (http:\/\/[\d.:]+)[^\d.:]/))[1] ?? '';
   }
 
   /** @returns its address, once the models are loaded */
   async ready(): Promise<string> {
-    return (await this.waitFor(/ready {3}(http:\/\/[\d.:]+)/))[1] ?? '';
+    return (await this.waitFor(/ready {3}(http:\/\/[\d.:]+)[^\d.:]/))[1] ?? '';
   }
 
   initialKey(): string {

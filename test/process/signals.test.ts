@@ -15,7 +15,7 @@ import { CTRL_C, hasTerminals, inTerminal } from './terminal.ts';
 const KEY = 'a-fixed-key-for-this-test';
 const TINY_MODEL = join(ROOT, 'test', 'fixtures', 'tiny-embedding');
 /** As far as anything between us and the server may be behind. Too short would let a fault pass, not fail a sound server. */
-const REPEAT_LIMIT_MS = 3000;
+const REPEAT_LIMIT_MS = 1000;
 const STOPPING = /stopping: finishing what was accepted/;
 const REPEATED = /the same signal once more/;
 /** Makes a Node pretend to be another; a Node it starts does not. */

@@ -34,6 +34,6 @@ it.each([
   ['a crash after green tests', green, [1, 0], '6 passed, 1 failed', 1],
   ['no report', undefined, [1, 0], '1 passed, 1 failed', 1],
   ['no tests at all', { ...green, numPassedTests: 0, testResults: [] }, [0, 0], '1 passed, 1 failed', 1],
-] as const)('%s', (_name, report, exitCodes, line, status) => {
+] as const)('%s: the last line counts it, and the exit code agrees', (_name, report, exitCodes, line, status) => {
   expect(count(report, exitCodes)).toEqual({ line, status });
 });

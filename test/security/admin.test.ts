@@ -131,7 +131,7 @@ describe.each(STORES)('hostile texts on %s', (_name, open) => {
     if (status >= 400) expect(json.error.message, what).not.toMatch(/SELECT|DROP|quokka|qqqq|SQLITE|syntax error/);
   }
 
-  it('in every parameter of every path and query', async () => {
+  it('do no harm in every parameter of every path and query', async () => {
     const before = await server.countRows();
     for (const { method, path, queryNames, example } of operations.filter(({ method }) => method === 'GET')) {
       for (const hostile of HOSTILE) {
@@ -150,7 +150,7 @@ describe.each(STORES)('hostile texts on %s', (_name, open) => {
     expect(await server.countRows()).toEqual(before);
   });
 
-  it('in every path of what changes something', async () => {
+  it('do no harm in every path of what changes something', async () => {
     const before = await server.countRows();
     for (const operation of operations.filter(({ method, path }) => method !== 'GET' && path.includes('{'))) {
       for (const hostile of HOSTILE) {
@@ -162,7 +162,7 @@ describe.each(STORES)('hostile texts on %s', (_name, open) => {
     expect(await server.countRows()).toEqual(before);
   });
 
-  it('in every field of every body', async () => {
+  it('do no harm in every field of every body', async () => {
     const before = await server.countRows();
     for (const operation of operations.filter(({ example }) => example !== undefined)) {
       for (const hostile of HOSTILE) {
@@ -191,14 +191,14 @@ describe.each(STORES)('hostile texts on %s', (_name, open) => {
     },
   );
 
-  it.each(['__proto__', 'constructor', 'toString'])('as a name of the body: %s', async (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('do no harm as a name of the body: %s', async (name) => {
     const body = `{"name":"a","${name}":{"scopes":["admin"]}}`;
     const { status, json } = await server.administer('POST', '/keys', body);
     expect([status, json.error.code]).toEqual([400, 'invalid_request']);
     expect(({} as { scopes?: unknown }).scopes).toBeUndefined();
   });
 
-  it('twice in a body: neither is taken', async () => {
+  it('given twice in a body are refused: neither is taken', async () => {
     const { status } = await server.administer(
       'POST',
       '/keys',

@@ -1,6 +1,7 @@
 // HttpChatUpstream against a real HTTP server: streams, their ends, their pace.
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { turns, until } from '../waiting/until.ts';
 import {
   answerNothing,
   chunk,
@@ -217,13 +218,17 @@ describe('a stream', () => {
     const script = streamEndlessly('x'.repeat(10_000), (bytes) => {
       written = bytes;
     });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { double, upstream } = await startUpstream(script, timeouts({ idleMs: 300 }));
     const client = new AbortController();
     const stream = await upstream.stream(askStream(), client.signal);
     const chunks = stream.chunks[Symbol.asyncIterator]();
     await chunks.next();
     // The client dawdles for longer than the idle limit: the writer must come to rest, and nothing must time out.
-    await stillness(() => written, 400);
+    await stillness(() => written);
+    vi.advanceTimersByTime(400);
+    await turns(10);
     expect(written).toBeLessThan(20_000_000);
     expect((await chunks.next()).done).toBe(false);
     await chunks.return?.();
@@ -238,16 +243,11 @@ describe('a stream', () => {
   });
 });
 
-/** Resolves when the value has not changed for that long. */
-async function stillness(read: () => number, forMs: number): Promise<void> {
-  let last = Number.NaN;
-  await new Promise<void>((resolve) => {
-    const timer = setInterval(() => {
-      if (read() === last) {
-        clearInterval(timer);
-        resolve();
-      }
-      last = read();
-    }, forMs);
+/** Resolves when the value has not changed for many turns. */
+async function stillness(read: () => number): Promise<void> {
+  await until('the writer rests', async () => {
+    const before = read();
+    await turns(200);
+    return read() === before;
   });
 }

@@ -34,10 +34,10 @@ describe('an upstream', () => {
   });
 
   it.each([
-    ['breaks off', cutAfter(HELLO_CHUNKS.slice(0, 2)), 'upstream_error'],
-    ['falls silent', stallAfter(HELLO_CHUNKS.slice(0, 2)), 'upstream_timeout'],
-  ])('that %s in mid-stream failed once', async (_name, answer, code) => {
-    const { told, upstream } = await watched(answer, timeouts({ idleMs: 100 }));
+    ['breaks off', cutAfter(HELLO_CHUNKS.slice(0, 2)), {}, 'upstream_error'],
+    ['falls silent', stallAfter(HELLO_CHUNKS.slice(0, 2)), timeouts({ idleMs: 100 }), 'upstream_timeout'],
+  ])('that %s in mid-stream failed once', async (_name, answer, limits, code) => {
+    const { told, upstream } = await watched(answer, limits);
     const stream = await upstream.stream(askStream(), STAYS);
     expect(await failureOf(collect(stream))).toMatchObject({ code, upstream: WHERE });
     expect(told).toEqual(['called', code]);

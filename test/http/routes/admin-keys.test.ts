@@ -97,7 +97,7 @@ describe('creating a key', () => {
     ['a time without zone', { name: 'a', expires_at: '2027-01-01T00:00:00' }, 'expires_at', /with a zone/],
     ['a day of no calendar', { name: 'a', expires_at: '2027-02-30' }, 'expires_at', /date or a moment/],
     ['a number as time', { name: 'a', expires_at: 1_900_000_000_000 }, 'expires_at', /date or a moment/],
-  ])('400: %s', async (_what, body, param, message) => {
+  ])('is refused with 400: %s', async (_what, body, param, message) => {
     const before = await server.keys.list();
     const { status, json } = await server.post('/admin/v1/keys', admin, body);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
@@ -109,7 +109,7 @@ describe('creating a key', () => {
     ['names given twice', '{"name":"a","scopes":["inference"],"scopes":["admin"]}'],
     ['broken JSON', '{"name":'],
     ['deep nesting', `{"name":${'['.repeat(100)}${']'.repeat(100)}}`],
-  ])('400: %s', async (_what, body) => {
+  ])('is refused with 400: %s', async (_what, body) => {
     const { status, json } = await server.post('/admin/v1/keys', admin, body);
     expect([status, json.error.code]).toEqual([400, 'invalid_request']);
   });
@@ -142,7 +142,7 @@ describe('listing keys', () => {
     [`cursor=key_${'x'.repeat(300)}`, 'cursor'],
     ['cursor=key_1%00', 'cursor'],
     ['page=2', null],
-  ])('400: ?%s', async (query, param) => {
+  ])('is refused with 400: ?%s', async (query, param) => {
     const { status, json } = await server.get(`/admin/v1/keys?${query}`, admin);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
   });
@@ -186,7 +186,7 @@ describe('changing a key', () => {
     ['null as name', { name: null }, 'name'],
     ['a wrong limit', { limits: { concurrent_requests: -1 } }, 'limits.concurrent_requests'],
     ['no body', undefined, null],
-  ])('400: %s', async (_what, body, param) => {
+  ])('is refused with 400: %s', async (_what, body, param) => {
     const { id } = (await create({ name: 'a' })).json;
     const { status, json } = await server.patch(`/admin/v1/keys/${id}`, admin, body);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
@@ -217,7 +217,7 @@ describe('rotating a key', () => {
     for (const { json } of replies) expect(json.previous_secrets_expire_at).toBe(endsAt);
   });
 
-  it.each([-1, 0.5, '60', 2_592_001, null])('400: an overlap of %j', async (overlap) => {
+  it.each([-1, 0.5, '60', 2_592_001, null])('is refused with 400 for an overlap of %j', async (overlap) => {
     const { id } = (await create({ name: 'a' })).json;
     const { status, json } = await server.post(`/admin/v1/keys/${id}/rotate`, admin, { overlap_seconds: overlap });
     expect([status, json.error.param]).toEqual([400, 'overlap_seconds']);
@@ -244,7 +244,7 @@ describe('revoking a key', () => {
 
 describe('a key that does not exist', () => {
   it.each(['key_0000000000000000', 'key_', 'nope', "key_'%20OR%201=1--", '__proto__', '%00', 'key_configured'])(
-    '404: %s',
+    'is a 404: %s',
     async (id) => {
       const path = `/admin/v1/keys/${id}`;
       const replies = [
@@ -321,7 +321,7 @@ describe('the audit trail', () => {
     expect(await newest()).toBe(before);
   });
 
-  it.each(['limit=x', 'cursor=a', 'cursor=-1', 'before=1'])('400: ?%s', async (query) => {
+  it.each(['limit=x', 'cursor=a', 'cursor=-1', 'before=1'])('is refused with 400: ?%s', async (query) => {
     expect((await server.get(`/admin/v1/audit?${query}`, admin)).status).toBe(400);
   });
 });

@@ -118,16 +118,19 @@ describe('a refused price', () => {
     ['the past', { ...good, effective_from: '2026-11-21T11:59:59.999Z' }, 'effective_from'],
     ['a day of no calendar', { ...good, effective_from: '2026-11-31' }, 'effective_from'],
     ['an unknown field', { ...good, currency: 'EUR' }, null],
-  ])('400: %s', async (_what, body, param) => {
+  ])('is a 400: %s', async (_what, body, param) => {
     const { status, json } = await set(body);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
   });
 
-  it.each(['?model=a&model=b', '?limit=0', '?cursor=x', '?from=2026-01-01'])('400: history%s', async (query) => {
-    expect((await server.get(`/admin/v1/prices/history${query}`, admin)).status).toBe(400);
-  });
+  it.each(['?model=a&model=b', '?limit=0', '?cursor=x', '?from=2026-01-01'])(
+    'is a 400 for history%s',
+    async (query) => {
+      expect((await server.get(`/admin/v1/prices/history${query}`, admin)).status).toBe(400);
+    },
+  );
 
-  it('400: a query where there is none', async () => {
+  it('is a 400 for a query where there is none', async () => {
     expect((await server.get('/admin/v1/prices?model=kev', admin)).status).toBe(400);
   });
 });

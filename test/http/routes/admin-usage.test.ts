@@ -144,7 +144,7 @@ describe('a usage report', () => {
     ['endpoint=%1b', 'endpoint'],
     ['format=csv&cursor=1', 'cursor'],
     ['colour=red', null],
-  ])('400: ?%s', async (query, param) => {
+  ])('is refused with 400: ?%s', async (query, param) => {
     const { status, json } = await server.get(`/admin/v1/usage?${query}`, admin);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
   });
@@ -170,7 +170,7 @@ describe('a usage report as CSV', () => {
     ['text/csv', '?format=json', 'application/json'],
     ['*/*', '', 'application/json'],
     ['application/json', '?format=csv', 'text/csv'],
-  ])('Accept: %s %s → %s', async (accept, query, type) => {
+  ])('answers Accept: %s %s with %s', async (accept, query, type) => {
     const { headers } = await server.get(`/admin/v1/usage${query}`, admin, { accept });
     expect(headers['content-type']).toContain(type);
   });
@@ -253,7 +253,7 @@ describe('the requests', () => {
     ['cursor=x.y', 'cursor'],
     ['group_by=model', null],
     ['limit=-1', 'limit'],
-  ])('400: ?%s', async (query, param) => {
+  ])('are refused with 400: ?%s', async (query, param) => {
     const { status, json } = await server.get(`/admin/v1/requests?${query}`, admin);
     expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
   });

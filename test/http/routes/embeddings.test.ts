@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.app.close());
 
 describe('answers', () => {
-  it('gives one vector for each input, in their order', async () => {
+  it('are one vector for each input, in their order', async () => {
     const reply = await server.post(PATH, of(['one', 'three words here']));
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({
@@ -31,7 +31,7 @@ describe('answers', () => {
     expect(reply.headers['server-timing']).toMatch(/^queue;dur=/);
   });
 
-  it('gives the same numbers in base64', async () => {
+  it('are the same numbers in base64', async () => {
     const { json } = await server.post(PATH, of('one', { encoding_format: 'base64' }));
     const bytes = Buffer.from(json.data[0].embedding, 'base64');
     expect([0, 4, 8, 12].map((offset) => bytes.readFloatLE(offset))).toEqual(
@@ -44,7 +44,7 @@ describe('answers', () => {
     ['strings', ['a', 'b'], 2],
     ['a space', ' ', 1],
     ['2,048 inputs', Array(2048).fill('a'), 2048],
-  ])('takes %s', async (_what, input, count) => {
+  ])('are given to %s', async (_what, input, count) => {
     const reply = await server.post(PATH, of(input));
     expect(reply.status).toBe(200);
     expect(reply.json.data).toHaveLength(count);
@@ -55,7 +55,7 @@ describe('answers', () => {
     ['null options', { encoding_format: null, dimensions: null }],
     ['a user', { user: 'someone' }],
     ['unknown fields', { input_type: 'query' }],
-  ])('takes %s', async (_what, more) => {
+  ])('are given to %s', async (_what, more) => {
     expect((await server.post(PATH, of('a', more))).status).toBe(200);
   });
 
@@ -64,7 +64,7 @@ describe('answers', () => {
     ['null', null, false],
     ['false', false, false],
     ['true', true, true],
-  ])('hands on %s as the wish to have long inputs cut', async (_what, truncate, expected) => {
+  ])('are made after handing on %s as the wish to have long inputs cut', async (_what, truncate, expected) => {
     const { engine } = server;
     const { embed } = engine;
     const asked: unknown[] = [];
@@ -80,11 +80,11 @@ describe('answers', () => {
     expect(embeddingReplySchema.safeParse(json).error).toBeUndefined();
   });
 
-  it('hands on the wanted dimensions', async () => {
+  it('are made after handing on the wanted dimensions', async () => {
     expect((await server.post(PATH, of('a', { dimensions: 2 }))).json.data[0].embedding).toHaveLength(2);
   });
 
-  it('writes a long reply whole', async () => {
+  it('are written whole, however long', async () => {
     const { engine } = server;
     const { embed } = engine;
     const vector = Float32Array.from({ length: 384 }, (_, index) => Math.sin(index));
@@ -161,7 +161,7 @@ describe('token ids', () => {
       ['a fraction', of([1, 1.5]), 'input[1]', /whole number/],
       ['a negative id', of([[1], [2, -3]]), 'input[1][1]', /whole number/],
       ['text among token ids', of([1, 'a']), 'input[1]', /whole number/],
-    ])('400: %s', async (_what, body, param, message) => {
+    ])('are a 400: %s', async (_what, body, param, message) => {
       const { status, json } = await taking.post(PATH, body);
       expect(status).toBe(400);
       expect(json.error).toMatchObject({ message: expect.stringMatching(message), param, code: 'invalid_request' });
@@ -190,7 +190,7 @@ describe('refusals', () => {
     ['an array', [], null, /must be a JSON object/],
     ['no JSON', '{"input":', null, /^The body is not valid JSON: expected a value at character 9\.$/],
     ['deep nesting', `{"input":${'['.repeat(1_000_000)}`, null, /more than 64 levels/],
-  ])('400: %s', async (_what, body, param, message) => {
+  ])('are a 400: %s', async (_what, body, param, message) => {
     const { status, json } = await server.post(PATH, body);
     expect(status).toBe(400);
     expect(json).toEqual({

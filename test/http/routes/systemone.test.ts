@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.app.close());
 
 describe('answers', () => {
-  it('answers the three question types by the names of the request', async () => {
+  it('come for the three question types by the names of the request', async () => {
     const reply = await server.post(PATH, request({ department: choice, urgent: noul, anger: score }));
     expect(reply.status).toBe(200);
     expect(reply.json).toEqual({
@@ -47,14 +47,14 @@ describe('answers', () => {
     expect(decisionReplySchema.safeParse(reply.json).error).toBeUndefined();
   });
 
-  it('says how long it took and which weights answered', async () => {
+  it('say how long it took and which weights answered', async () => {
     const { headers } = await server.post(PATH, one(choice));
     expect(headers['server-timing']).toBe('queue;dur=0.250, tokenize;dur=0.500, infer;dur=2.000');
     expect(headers['x-umpire-model-digest']).toBe(KEV.digest);
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('keeps any text as a name, in the order of the request', async () => {
+  it('keep any text as a name, in the order of the request', async () => {
     const names = [
       'b',
       '10',
@@ -78,7 +78,7 @@ describe('answers', () => {
     expect(reply.text.split(`"probabilities":{${probabilities}}`)).toHaveLength(names.length + 1);
   });
 
-  it('hands the engine questions without their names, texts untouched', async () => {
+  it('are asked of the engine by questions without their names, texts untouched', async () => {
     const texts = ['[SEP] [MASK]', 'NUL \u0000', 'lone \ud800', 'emoji 🙂', 'שלום', 'x'.repeat(100_000)];
     const jobs: DecideJob[] = [];
     const { engine } = server;
@@ -108,7 +108,7 @@ describe('answers', () => {
     ['empty criteria', { ...noul, criteria: {} }, null, null],
     ['one side', { ...noul, criteria: { true: 'yes' } }, null, 'yes'],
     ['both sides and something else', { ...noul, criteria: { true: 'yes', false: null, maybe: 3 } }, null, 'yes'],
-  ])('takes a noul with %s', async (_what, question, whenFalse, whenTrue) => {
+  ])('are given to a noul with %s', async (_what, question, whenFalse, whenTrue) => {
     const { engine } = server;
     const { decide } = engine;
     const jobs: DecideJob[] = [];
@@ -133,13 +133,13 @@ describe('answers', () => {
     ['an empty state', { ...one(noul), state: '' }],
     ['unknown fields', { ...one({ ...noul, weight: 3 }), temperature: 1, '': {} }],
     ['a byte order mark', `\ufeff${JSON.stringify(one(noul))}`],
-  ])('takes %s', async (_what, body) => {
+  ])('are given to %s', async (_what, body) => {
     const reply = await server.post(PATH, body);
     expect(reply.status).toBe(200);
     expect(decisionReplySchema.safeParse(reply.json).error).toBeUndefined();
   });
 
-  it('is a failure of ours when the engine gives a number that is none', async () => {
+  it('are a failure of ours when the engine gives a number that is none', async () => {
     const { engine } = server;
     const { decide } = engine;
     engine.decide = async (job, caller) => ({
@@ -235,7 +235,7 @@ describe('refusals', () => {
     ['nothing', '', null, 'The body is empty; it must be a JSON object.'],
     ['deep nesting', `{"a":${'['.repeat(100_000)}`, null, /more than 64 levels of nesting/],
     ['bytes that are no UTF-8', Buffer.from([0x22, 0xff, 0x22]), null, 'The body is not valid UTF-8.'],
-  ])('400: %s', async (_what, body, param, message) => {
+  ])('are a 400: %s', async (_what, body, param, message) => {
     const { status, json } = await server.post(PATH, body);
     expect(status).toBe(400);
     expect(json).toEqual({
@@ -248,7 +248,7 @@ describe('refusals', () => {
     });
   });
 
-  it('names the question as it was written, and keeps the name out of the log', async () => {
+  it('name the question as it was written, and keeps the name out of the log', async () => {
     const name = 'secret "name"\n';
     const reply = await server.post(PATH, request({ [name]: { type: 'noul' } }));
     expect(reply.json.error.message).toBe(`question "${name}" has no instructions`);
@@ -262,7 +262,7 @@ describe('refusals', () => {
     ['each question before the model is looked up', { model: 'nope', state: '', questions: { q: {} } }, INSTRUCTIONS],
     ['instructions before type', one({ type: 'essay' }), INSTRUCTIONS],
     ['the first question first', request({ a: { ...noul, type: 'x' }, b: {} }), /"noul"/],
-  ])('checks %s', async (_what, body, message) => {
+  ])('are given for %s', async (_what, body, message) => {
     const { json } = await server.post(PATH, body);
     expect(json.error.message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
   });

@@ -123,7 +123,7 @@ describe('a wrong question', () => {
     ['limit=%20', 'limit'],
     ['cursor=1.5', 'cursor'],
     ['format=csv', null],
-  ])('?%s', async (query, param) => {
+  ])('is refused: ?%s', async (query, param) => {
     const { status, json } = await usage(plain, `?${query}`);
     if (query === 'group_by=') expect(status).toBe(200);
     else expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_request', param]);
