@@ -3,19 +3,16 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Tokenizer as Library } from '@huggingface/tokenizers';
 import { openTokenizer, tellTokenizer } from '../src/runtime/tokenizer/open-tokenizer.ts';
+import { median } from './load/statistics.ts';
+import { ROOT } from './machine/machine.ts';
+import { type Cell, formatTable } from './pages/table.ts';
 
 interface Contender {
   readonly name: string;
   /** @returns the number of tokens */
   count(text: string): number;
-}
-
-interface Corpus {
-  readonly name: string;
-  readonly texts: readonly string[];
 }
 
 const ROUNDS = 9;
@@ -24,8 +21,7 @@ const ROUND_LEAST_MS = 40;
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'models/README.md', 'docs/guides/operations.md'];
 const CHARACTERS_A_TOKEN = 4.4;
 
-const root = fileURLToPath(new URL('../', import.meta.url));
-const modelFolder = join(root, 'models/kev');
+const modelFolder = join(ROOT, 'models/kev');
 
 async function openContenders(): Promise<Contender[]> {
   const file = JSON.parse(readFileSync(join(modelFolder, 'tokenizer.json'), 'utf8')) as { added_tokens: unknown };
@@ -40,7 +36,7 @@ async function openContenders(): Promise<Contender[]> {
 
 /** Sentences of the documents: lines of tables, code and headings are no prose. */
 function readProse(): string {
-  const lines = DOCUMENTS.flatMap((path) => readFileSync(join(root, path), 'utf8').split('\n'));
+  const lines = DOCUMENTS.flatMap((path) => readFileSync(join(ROOT, path), 'utf8').split('\n'));
   return lines.filter((line) => /^[A-Z][a-z]/.test(line) && !line.includes('|')).join(' ');
 }
 
@@ -60,7 +56,7 @@ const MULTILINGUAL = [
 ].join(' ');
 
 /** Prose in the lengths of requests, other languages, and what somebody may send to make a server busy. */
-function makeCorpora(): Corpus[] {
+function makeCorpora() {
   const prose = readProse();
   const lengths = [128, 512, 2000, 4000];
   return [
@@ -79,7 +75,7 @@ function letters(seed: number, length: number): string {
 }
 
 /** @returns tokens and characters a second of CPU time */
-function measure({ count }: Contender, { texts }: Corpus) {
+function measure({ count }: Contender, texts: readonly string[]) {
   const characters = texts.reduce((sum, text) => sum + text.length, 0);
   const started = process.cpuUsage();
   let [tokens, passes, spentMs] = [0, 0, 0];
@@ -92,28 +88,19 @@ function measure({ count }: Contender, { texts }: Corpus) {
   return { tokens: (1000 * tokens) / spentMs, characters: (1000 * passes * characters) / spentMs };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
-const millions = (value: number): string => (value / 1e6).toFixed(2).padStart(9);
-
 const contenders = await openContenders();
 process.stdout.write(
   `tokenizer: ${await tellTokenizer()}; millions a second of CPU time, medians of ${ROUNDS} rounds\n`,
 );
-process.stdout.write(
-  `${'text'.padEnd(28)}${'of'.padEnd(12)}   native javascript  library   × javascript   × library\n`,
-);
-for (const corpus of makeCorpora()) {
-  for (const contender of contenders) measure(contender, corpus);
-  const rounds = Array.from({ length: ROUNDS }, () => contenders.map((contender) => measure(contender, corpus)));
+const rows: Cell[][] = [];
+for (const { name, texts } of makeCorpora()) {
+  for (const contender of contenders) measure(contender, texts);
+  const rounds = Array.from({ length: ROUNDS }, () => contenders.map((contender) => measure(contender, texts)));
   for (const unit of ['tokens', 'characters'] as const) {
-    const [native = 0, script = 0, library = 0] = contenders.map((_, place) =>
-      median(rounds.map((round) => round[place]?.[unit] ?? 0)),
-    );
-    const ratios = [native / script, native / library].map((ratio) => ratio.toFixed(1).padStart(11)).join(' ');
-    const figures = [native, script, library].map(millions).join(' ');
-    process.stdout.write(`${corpus.name.padEnd(28)}${unit.padEnd(10)}${figures} ${ratios}\n`);
+    const millions = contenders.map((_, place) => median(rounds.map((round) => (round[place]?.[unit] ?? 0) / 1e6)));
+    const [native = 0, script = 0, library = 0] = millions;
+    rows.push([name, unit, ...millions, native / script, native / library]);
   }
 }
+const names = contenders.map(({ name }) => name);
+process.stdout.write(`${formatTable([['text', 'of', ...names, '× javascript', '× library'], ...rows])}\n`);

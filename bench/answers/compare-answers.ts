@@ -4,7 +4,7 @@
 import type { BenchClient } from '../load/client.ts';
 import { decisionJob, type Job } from '../load/workload.ts';
 import type { Member } from '../servers/fleet.ts';
-import { listDecisionCases, listEmbeddingCases } from './answer-cases.ts';
+import { listAnswerCases } from './answer-cases.ts';
 import { type Answer, differenceOf, readAnswer, readInputTokens, smallestCosine } from './answers.ts';
 import { readGoldenDecisions, readGoldenEmbeddings } from './golden.ts';
 
@@ -44,7 +44,7 @@ export async function compareAnswers(members: readonly Member[]): Promise<Answer
   const others = members.filter((member) => member !== ours);
   const tasks = new Set(others.flatMap(({ server }) => server.tasks));
   const expected = new Map<Job, Answer>();
-  for (const job of [...listDecisionCases(), ...listEmbeddingCases()].filter(({ task }) => tasks.has(task)))
+  for (const job of listAnswerCases().filter(({ task }) => tasks.has(task)))
     expected.set(job, readAnswer(job, (await ours.client.ask(job)).text));
   const comparisons: AnswerComparison[] = [];
   for (const member of others) comparisons.push(await compareOne(member, expected));

@@ -2,6 +2,7 @@
 // which is the same for all servers. Pure and seeded.
 
 import type { Question } from '../../src/domain/question.ts';
+import { parseQuestion } from '../../src/quality/wire-question.ts';
 import { VOCABULARY } from './vocabulary.ts';
 
 export const DECISION_MODEL = 'kev';
@@ -128,14 +129,5 @@ export function makeMixedInputs(random?: () => number): string[] {
 
 /** The questions of a body as the runtime takes them. */
 export function toQuestions({ questions }: DecisionBody): Question[] {
-  return Object.values(questions).map((question): Question => {
-    const { type, instructions } = question;
-    if (type === 'noul') {
-      const { criteria } = question;
-      return { type, instructions, whenFalse: criteria?.false ?? null, whenTrue: criteria?.true ?? null };
-    }
-    if (type === 'score') return { type, instructions, levels: question.criteria };
-    const options = Object.entries(question.criteria).map(([name, description]) => ({ name, description }));
-    return { type, instructions, options };
-  });
+  return Object.values(questions).map(parseQuestion);
 }

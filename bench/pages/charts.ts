@@ -1,5 +1,7 @@
 // Line charts as SVG, several to a page. Pure.
 
+import { drawSvg, round, text } from './svg.ts';
+
 const PANEL = { width: 460, height: 330 };
 const PLOT = { left: 62, top: 34, width: 380, height: 210 };
 const LEGEND = { rowHeight: 16 };
@@ -45,19 +47,14 @@ export function drawPage(title: string, charts: readonly Chart[]): string {
   const legendHeight = names.length * LEGEND.rowHeight + 12;
   const width = PANEL.width * Math.min(COLUMNS, charts.length);
   const height = HEAD_HEIGHT + rows * PANEL.height + legendHeight;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
-    `<title>${escapeXml(title)}</title>`,
-    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
+  return drawSvg({ title, width, height, fontSize: 11 }, [
     text({ x: 16, y: 22, words: title, size: 14 }),
     ...charts.map((chart, index) => {
       const at = [(index % COLUMNS) * PANEL.width, HEAD_HEIGHT + Math.floor(index / COLUMNS) * PANEL.height];
       return `<g transform="translate(${at.join(' ')})">\n${drawChart(chart, names).join('\n')}\n</g>`;
     }),
     ...drawLegend(names, HEAD_HEIGHT + rows * PANEL.height),
-    '</svg>',
-    '',
-  ].join('\n');
+  ]);
 }
 
 function drawLegend(names: readonly string[], top: number): string[] {
@@ -153,24 +150,4 @@ function formatTick(value: number): string {
   if (value >= 1e6) return `${round(value / 1e6)}M`;
   if (value >= 10_000) return `${round(value / 1000)}k`;
   return String(Number(value.toPrecision(3)));
-}
-
-interface Words {
-  readonly x: number;
-  readonly y: number;
-  readonly words: string;
-  readonly anchor?: 'start' | 'middle' | 'end';
-  readonly size?: number;
-}
-
-function text({ x, y, words, anchor = 'start', size = 11 }: Words): string {
-  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" font-size="${size}" fill="#222222">${escapeXml(words)}</text>`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function escapeXml(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

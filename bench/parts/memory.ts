@@ -52,7 +52,7 @@ export async function measurePeak({ server, client }: OwnServer) {
 async function sendDecisions(client: BenchClient, lengthsTokens: readonly number[]): Promise<void> {
   const waiting = lengthsTokens.values();
   const sendRest = async (): Promise<void> => {
-    for (const stateTokens of waiting) await client.ask(decisionJob({ stateTokens, questions: 1 }));
+    for (const stateTokens of waiting) await client.askUntilLetIn(decisionJob({ stateTokens, questions: 1 }));
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, sendRest));
 }

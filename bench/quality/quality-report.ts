@@ -6,6 +6,7 @@ import type { OrderInstability } from '../../src/quality/asking.ts';
 import type { BreakdownRow } from '../../src/quality/breakdown.ts';
 import { type Figures, mean, type ReliabilityBin } from '../../src/quality/figures.ts';
 import type { Versions } from '../machine/machine.ts';
+import { markdownTable, tableOf } from '../pages/table.ts';
 import type { ModelIdentity } from './judged-models.ts';
 import type { LongEvidence } from './long-evidence.ts';
 import type { ReadingFigures, Share } from './reading.ts';
@@ -69,131 +70,118 @@ export function writeReport(report: QualityReport, folder: string): string[] {
 /** Markdown, readable in a terminal as well. */
 export function formatReport(report: QualityReport): string {
   const { model, baseline, rowsPerTask, trainingRowsPerTask, longEvidence, reading } = report;
-  return [
-    `# Quality of \`${model.id}\` on tasks it was never trained on\n`,
-    `${model.digest}, ${report.device}, ${report.cpu ?? 'unknown CPU'}; commit ${report.versions.commit ?? 'unknown'}${report.versions.isDirty ? ' with changes' : ''}, ${report.startedAt.slice(0, 10)}.\n`,
+  const head = `${model.digest}, ${report.device}, ${report.cpu ?? 'unknown CPU'}; commit ${report.versions.commit ?? 'unknown'}${report.versions.isDirty ? ' with changes' : ''}`;
+  const training =
+    trainingRowsPerTask > 0 ? ` and ${trainingRowsPerTask} rows of every training task, half of the weight each` : '';
+  const blocks = [
+    `# Quality of \`${model.id}\` on tasks it was never trained on`,
+    `${head}, ${report.startedAt.slice(0, 10)}.`,
     `\`npm run bench:quality\`: the first ${rowsPerTask} rows of every task through the server's engine. Baseline: cosine of \`${baseline.id}\` vectors, ` +
-      `${baseline.digest}, scale ${baseline.scale}; ${baseline.template}.\n`,
-    taskTable(report),
-    `ECE cross-fitted: temperatures fitted without the task, on the other held-out tasks${trainingRowsPerTask > 0 ? ` and ${trainingRowsPerTask} rows of every training task, half of the weight each` : ''}; ` +
-      'tasks weigh the same. A type that no other task has stays at 1. Order instability: largest change of a probability when options stand in another order.\n',
+      `${baseline.digest}, scale ${baseline.scale}; ${baseline.template}.`,
+    ...taskBlocks(report),
+    `ECE cross-fitted: temperatures fitted without the task, on the other held-out tasks${training}; ` +
+      'tasks weigh the same. A type that no other task has stays at 1. Order instability: largest change of a probability when options stand in another order.',
     breakdownTable('tokens of the state', report.byStateTokens, report),
     breakdownTable('options', report.byOptions, report),
-    ...(longEvidence.length > 0 ? [longEvidenceTable(longEvidence)] : []),
-    ...(reading === undefined ? [] : [readingTables(reading)]),
-  ].join('\n');
+    ...(longEvidence.length > 0 ? longEvidenceBlocks(longEvidence) : []),
+    ...(reading === undefined ? [] : readingBlocks(reading)),
+  ];
+  return `${blocks.join('\n\n')}\n`;
 }
 
-function taskTable({ tasks, model, baseline }: QualityReport): string {
-  const heading = [
-    'task',
-    'questions',
-    'accuracy',
-    baseline.id,
-    'macro-F1',
-    baseline.id,
-    'NLL',
-    'ECE',
-    'ECE cross-fitted',
-    'answered at 5 % error',
-    baseline.id,
-    'order instability',
+type FigureOf = (task: TaskQuality) => number;
+
+function taskBlocks({ tasks, model, baseline }: QualityReport): string[] {
+  // Two columns of one name stand beside each other: the baseline follows the model.
+  const figures: readonly (readonly [heading: string, figureOf: FigureOf])[] = [
+    ['accuracy', (task) => task.model.accuracy],
+    [baseline.id, (task) => task.baseline.accuracy],
+    ['macro-F1', (task) => task.model.macroF1],
+    [baseline.id, (task) => task.baseline.macroF1],
+    ['NLL', (task) => task.model.nll],
+    ['ECE', (task) => task.model.ece],
+    ['ECE cross-fitted', (task) => task.crossFitted.ece],
+    ['answered at 5 % error', (task) => task.model.answeredAt5],
+    [baseline.id, (task) => task.baseline.answeredAt5],
   ];
   const rows = tasks.map((task) => [
-    task.task,
-    String(task.model.questions),
-    ...figureCells(task),
+    ...[task.task, String(task.model.questions), ...figures.map(([, figureOf]) => formatFigure(figureOf(task)))],
     `${task.order.largestShift} (${task.order.questions})`,
   ]);
-  const means = Array.from({ length: FIGURES_SHOWN.length }, (_, at) =>
-    mean(tasks.map((task) => FIGURES_SHOWN[at]?.(task) ?? Number.NaN)),
-  );
-  const gain = 100 * ((means[0] ?? Number.NaN) - (means[1] ?? Number.NaN));
+  const means = figures.map(([, figureOf]) => mean(tasks.map(figureOf)));
   const largest = Math.max(...tasks.map(({ order }) => order.largestShift));
-  const last = ['mean over tasks', '', ...means.map(threeDecimals), String(largest)];
-  const sentence = `Mean accuracy of \`${model.id}\` over that of \`${baseline.id}\`: ${gain.toFixed(1)} points.\n`;
-  return `${markdownTable([heading, ...rows, last])}\n${sentence}`;
-}
-
-const FIGURES_SHOWN: readonly ((task: TaskQuality) => number)[] = [
-  ({ model }) => model.accuracy,
-  ({ baseline }) => baseline.accuracy,
-  ({ model }) => model.macroF1,
-  ({ baseline }) => baseline.macroF1,
-  ({ model }) => model.nll,
-  ({ model }) => model.ece,
-  ({ crossFitted }) => crossFitted.ece,
-  ({ model }) => model.answeredAt5,
-  ({ baseline }) => baseline.answeredAt5,
-];
-
-function figureCells(task: TaskQuality): string[] {
-  return FIGURES_SHOWN.map((figureOf) => threeDecimals(figureOf(task)));
-}
-
-function breakdownTable(
-  title: string,
-  { model, baseline }: ComparedBreakdown,
-  names: Pick<QualityReport, 'model' | 'baseline'>,
-): string {
-  const rows = model.map(({ interval, questions, accuracy }) => {
-    const other = baseline.find((row) => row.interval === interval);
-    return [interval, String(questions), threeDecimals(accuracy), threeDecimals(other?.accuracy ?? Number.NaN)];
-  });
-  return markdownTable([[title, 'questions', names.model.id, names.baseline.id], ...rows]);
-}
-
-function longEvidenceTable(entries: readonly LongEvidence[]): string {
-  const rows = entries.map(({ task, questions, documentTokens, aloneAccuracy, middleAccuracy }) => [
-    task,
-    String(questions),
-    documentTokens.toFixed(0),
-    threeDecimals(aloneAccuracy),
-    threeDecimals(middleAccuracy),
-    (100 * (middleAccuracy - aloneAccuracy)).toFixed(1),
-  ]);
-  const heading = ['evidence', 'questions', 'tokens of the document', 'alone', 'in the middle', 'points'];
-  return `The same questions, their evidence alone and in the middle of unrelated texts:\n\n${markdownTable([heading, ...rows])}`;
-}
-
-function readingTables({ development, sentiment, scope, written, pairs, swapped, wordings }: ReadingFigures): string {
-  const line = (name: string, { questions, share }: Share) => [name, String(questions), threeDecimals(share)];
-  const single = [
-    ['what only reading answers', 'questions', 'share right'],
-    ...Object.entries(development).map(([name, share]) => line(name, share)),
-    line('five levels of sentiment, exact', { questions: sentiment.questions, share: sentiment.exact }),
-    line('out of scope, found', scope.outside),
-    line('in scope, kept', scope.inside),
-    ...Object.entries(written).map(([type, share]) => line(`written documents, ${type}`, share)),
-    line('pairs that one edit tells apart, both sides', pairs),
-  ];
-  const swaps = swapped.map(({ of, questions, own, foreign, chance }) => [
-    of,
-    String(questions),
-    ...[own, foreign, chance].map(threeDecimals),
-  ]);
-  const words = wordings.map(({ task, questions, accuracies, spread }) => [
-    task,
-    String(questions),
-    accuracies.map(threeDecimals).join(' '),
-    threeDecimals(spread),
-  ]);
+  const gain = 100 * ((means[0] ?? Number.NaN) - (means[1] ?? Number.NaN));
   return [
-    'Rows and documents that training never sees:\n',
-    markdownTable(single),
-    `Mean distance of the likeliest level from the right one, five levels of sentiment: ${sentiment.levelsAway.toFixed(2)}.\n`,
-    markdownTable([['choices', 'questions', 'own instructions', "another question's", 'chance'], ...swaps]),
-    markdownTable([['the same rows in other words', 'questions', 'accuracy by wording', 'spread'], ...words]),
-  ].join('\n');
+    markdownTable([
+      ['task', 'questions', ...figures.map(([heading]) => heading), 'order instability'],
+      ...rows,
+      ['mean over tasks', '', ...means.map(formatFigure), String(largest)],
+    ]),
+    `Mean accuracy of \`${model.id}\` over that of \`${baseline.id}\`: ${gain.toFixed(1)} points.`,
+  ];
 }
 
-/** @param rows the first is the heading */
-function markdownTable(rows: readonly (readonly string[])[]): string {
-  const lines = rows.map((row) => `| ${row.join(' | ')} |`);
-  const rule = `|${'---|'.repeat(rows[0]?.length ?? 0)}`;
-  return `${[lines[0], rule, ...lines.slice(1)].join('\n')}\n`;
+type Names = Pick<QualityReport, 'model' | 'baseline'>;
+
+function breakdownTable(title: string, { model, baseline }: ComparedBreakdown, names: Names): string {
+  const otherOf = (interval: string): number =>
+    baseline.find((row) => row.interval === interval)?.accuracy ?? Number.NaN;
+  return tableOf(model, {
+    [title]: ({ interval }) => interval,
+    questions: ({ questions }) => String(questions),
+    [names.model.id]: ({ accuracy }) => formatFigure(accuracy),
+    [names.baseline.id]: ({ interval }) => formatFigure(otherOf(interval)),
+  });
 }
 
-function threeDecimals(value: number): string {
+function longEvidenceBlocks(entries: readonly LongEvidence[]): string[] {
+  return [
+    'The same questions, their evidence alone and in the middle of unrelated texts:',
+    tableOf(entries, {
+      evidence: ({ task }) => task,
+      questions: ({ questions }) => String(questions),
+      'tokens of the document': ({ documentTokens }) => documentTokens.toFixed(0),
+      alone: ({ aloneAccuracy }) => formatFigure(aloneAccuracy),
+      'in the middle': ({ middleAccuracy }) => formatFigure(middleAccuracy),
+      points: ({ aloneAccuracy, middleAccuracy }) => (100 * (middleAccuracy - aloneAccuracy)).toFixed(1),
+    }),
+  ];
+}
+
+function readingBlocks({ development, sentiment, scope, written, pairs, swapped, wordings }: ReadingFigures): string[] {
+  const shares: readonly (readonly [string, Share])[] = [
+    ...Object.entries(development),
+    ['five levels of sentiment, exact', { questions: sentiment.questions, share: sentiment.exact }],
+    ['out of scope, found', scope.outside],
+    ['in scope, kept', scope.inside],
+    ...Object.entries(written).map(([type, share]) => [`written documents, ${type}`, share] as const),
+    ['pairs that one edit tells apart, both sides', pairs],
+  ];
+  return [
+    'Rows and documents that training never sees:',
+    tableOf(shares, {
+      'what only reading answers': ([name]) => name,
+      questions: ([, { questions }]) => String(questions),
+      'share right': ([, { share }]) => formatFigure(share),
+    }),
+    `Mean distance of the likeliest level from the right one, five levels of sentiment: ${sentiment.levelsAway.toFixed(2)}.`,
+    tableOf(swapped, {
+      choices: ({ of }) => of,
+      questions: ({ questions }) => String(questions),
+      'own instructions': ({ own }) => formatFigure(own),
+      "another question's": ({ foreign }) => formatFigure(foreign),
+      chance: ({ chance }) => formatFigure(chance),
+    }),
+    tableOf(wordings, {
+      'the same rows in other words': ({ task }) => task,
+      questions: ({ questions }) => String(questions),
+      'accuracy by wording': ({ accuracies }) => accuracies.map(formatFigure).join(' '),
+      spread: ({ spread }) => formatFigure(spread),
+    }),
+  ];
+}
+
+/** Three decimals; a figure of nothing is a dash. */
+function formatFigure(value: number): string {
   return Number.isNaN(value) ? '–' : value.toFixed(3);
 }

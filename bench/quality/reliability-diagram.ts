@@ -1,6 +1,7 @@
 // A reliability diagram as SVG: accuracy over confidence, and below how many answers each bin has. Pure.
 
 import type { ReliabilityBin } from '../../src/quality/figures.ts';
+import { drawSvg, round, text } from '../pages/svg.ts';
 
 const PLOT = { left: 60, top: 50, size: 400 };
 const BARS = { top: PLOT.top + PLOT.size + 20, height: 80 };
@@ -13,27 +14,22 @@ export interface Reliability {
 }
 
 export function drawReliability(modelId: string, { manifest, crossFitted }: Reliability): string {
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" font-family="sans-serif" font-size="12">`,
-    `<title>Reliability of ${escapeXml(modelId)}</title>`,
-    `<rect width="${SIZE.width}" height="${SIZE.height}" fill="#ffffff"/>`,
-    text(PLOT.left, 22, `Accuracy over confidence, ${modelId}, all held-out questions`, 'start'),
+  return drawSvg({ ...SIZE, title: `Reliability of ${modelId}`, fontSize: 12 }, [
+    write(PLOT.left, 22, `Accuracy over confidence, ${modelId}, all held-out questions`),
     ...legend(),
     ...axes(),
     ...bars(manifest),
     ...series(crossFitted, SERIES.crossFitted),
     ...series(manifest, SERIES.manifest),
-    '</svg>',
-    '',
-  ].join('\n');
+  ]);
 }
 
 function legend(): string[] {
   return [
     `<circle cx="${PLOT.left + 6}" cy="36" r="4" fill="${SERIES.manifest}"/>`,
-    text(PLOT.left + 15, 40, "the manifest's temperatures", 'start'),
+    write(PLOT.left + 15, 40, "the manifest's temperatures"),
     `<circle cx="${PLOT.left + 196}" cy="36" r="4" fill="${SERIES.crossFitted}"/>`,
-    text(PLOT.left + 205, 40, 'temperatures fitted without the task', 'start'),
+    write(PLOT.left + 205, 40, 'temperatures fitted without the task'),
   ];
 }
 
@@ -41,14 +37,14 @@ function axes(): string[] {
   const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1].flatMap((value) => [
     `<line x1="${x(value)}" y1="${y(0)}" x2="${x(value)}" y2="${y(1)}" stroke="#e4e4e4"/>`,
     `<line x1="${x(0)}" y1="${y(value)}" x2="${x(1)}" y2="${y(value)}" stroke="#e4e4e4"/>`,
-    text(PLOT.left - 8, y(value) + 4, value.toFixed(1), 'end'),
-    text(x(value), BARS.top + BARS.height + 18, value.toFixed(1), 'middle'),
+    write(PLOT.left - 8, y(value) + 4, value.toFixed(1), 'end'),
+    write(x(value), BARS.top + BARS.height + 18, value.toFixed(1), 'middle'),
   ]);
   return [
     ...ticks,
     `<line x1="${x(0)}" y1="${y(0)}" x2="${x(1)}" y2="${y(1)}" stroke="#888888" stroke-dasharray="4 4"/>`,
     `<rect x="${PLOT.left}" y="${PLOT.top}" width="${PLOT.size}" height="${PLOT.size}" fill="none" stroke="#444444"/>`,
-    text(x(0.5), SIZE.height - 12, 'confidence (probability of the top option)', 'middle'),
+    write(x(0.5), SIZE.height - 12, 'confidence (probability of the top option)', 'middle'),
   ];
 }
 
@@ -63,7 +59,7 @@ function bars(bins: readonly ReliabilityBin[]): string[] {
       const width = x(high) - x(low) - 2;
       return [
         `<rect x="${round(x(low) + 1)}" y="${round(top)}" width="${round(width)}" height="${round(height)}" fill="#9bb7d4"/>`,
-        text(x((low + high) / 2), round(top) - 3, String(count), 'middle', 9),
+        write(x((low + high) / 2), round(top) - 3, String(count), 'middle', 9),
       ];
     });
 }
@@ -86,14 +82,6 @@ function y(accuracy: number): number {
   return PLOT.top + PLOT.size * (1 - accuracy);
 }
 
-function text(at: number, baseline: number, words: string, anchor: 'start' | 'middle' | 'end', size = 12): string {
-  return `<text x="${round(at)}" y="${round(baseline)}" text-anchor="${anchor}" font-size="${size}" fill="#222222">${escapeXml(words)}</text>`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function escapeXml(words: string): string {
-  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+function write(at: number, baseline: number, words: string, anchor: 'start' | 'middle' | 'end' = 'start', size = 12) {
+  return text({ x: at, y: baseline, words, anchor, size });
 }

@@ -1,7 +1,7 @@
 // How the comparison asks its peers, reads their replies, and tells one answer from another.
 
 import { describe, expect, it } from 'vitest';
-import { listDecisionCases, listEmbeddingCases } from '../../../bench/answers/answer-cases.ts';
+import { listAnswerCases } from '../../../bench/answers/answer-cases.ts';
 import { differenceOf, readAnswer, smallestCosine } from '../../../bench/answers/answers.ts';
 import { type DecisionBody, type Job, requestFor } from '../../../bench/load/workload.ts';
 
@@ -109,7 +109,7 @@ describe('the smallest cosine', () => {
 
 describe('the cases that are compared', () => {
   it('hold all types, one option and 255, nothing and 4,000 words', () => {
-    const bodies = listDecisionCases().flatMap((job) => (job.task === 'decision' ? [job.body] : []));
+    const bodies = listAnswerCases().flatMap((job) => (job.task === 'decision' ? [job.body] : []));
     const asked = bodies.flatMap(({ questions: found }) => Object.values(found));
     expect(new Set(asked.map(({ type }) => type))).toEqual(new Set(['choice', 'score', 'noul']));
     const counts = asked.flatMap((question) =>
@@ -121,7 +121,7 @@ describe('the cases that are compared', () => {
   });
 
   it('embed single texts and a batch', () => {
-    const sizes = listEmbeddingCases().map((job) => (job.task === 'embedding' ? job.inputs.length : 0));
+    const sizes = listAnswerCases().flatMap((job) => (job.task === 'embedding' ? [job.inputs.length] : []));
     expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([1, 32]);
   });
 });
