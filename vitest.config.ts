@@ -6,8 +6,9 @@ export default defineConfig({
     globalSetup: 'test/log-scan/global-setup.ts',
     setupFiles: 'test/log-scan/test-logs.ts',
     exclude: ['test/long/**', '**/node_modules/**'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // For a machine that has much else to do; what hangs is told all the same.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     // Two cores is the smallest supported machine; tests that start a server use both.
     maxWorkers: 2,
   },

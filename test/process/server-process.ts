@@ -21,9 +21,12 @@ export interface Exit {
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** The environment of a child: ours without settings of a server that somebody runs beside the tests. */
+/** Settings of a server that somebody runs beside the tests, and what npm, vitest and a taste for colours have put there. */
+const NOT_INHERITED = /^(UMPIRE_|npm_|VITEST|(NO_COLOR|FORCE_COLOR|NODE_ENV|NODE_OPTIONS|TEST|DEV|PROD)$)/;
+
+/** The environment of a child: what whoever starts the tests has, as from a shell of its own. */
 export function childEnvironment(settings: Environment): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('UMPIRE_'));
+  const inherited = Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name));
   return { ...Object.fromEntries(inherited), ...settings };
 }
 
