@@ -78,7 +78,7 @@ export class EventStream {
   }
 }
 
-/** Not before the connection is closed: only then the requester's signal says so too. @throws ClientLeftError */
+/** Not before the connection is closed: only then the caller's signal says so too. @throws ClientLeftError */
 async function leave(raw: ServerResponse): Promise<never> {
   if (!raw.closed) await new Promise((resolve) => raw.once('close', resolve));
   throw new ClientLeftError();

@@ -4,7 +4,7 @@ import { unrestrictedKey } from '../../src/domain/api-key.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
 import type { Booking, FinishedWork, LetIn, Replay } from '../../src/services/accounting/accounting.ts';
 import { LedgerAccounting, type LedgerOptions } from '../../src/services/accounting/ledger-accounting.ts';
-import type { Requester } from '../../src/services/requester.ts';
+import type { AuthenticatedCaller } from '../../src/services/caller.ts';
 import { ManualClock, settledMeanwhile } from '../engine/manual-clock.ts';
 import { turns, until } from '../waiting/until.ts';
 import { ScriptedLedger } from './scripted-ledger.ts';
@@ -35,8 +35,9 @@ export const WORK: FinishedWork = {
 /** 57 tokens at the price of KEV. */
 export const WORK_PICO_USD = 2_154_600n;
 
-export const requesterWith = (parts: Partial<Requester> = {}): Requester => ({
+export const callerWith = (parts: Partial<AuthenticatedCaller> = {}): AuthenticatedCaller => ({
   key: KEY,
+  keyId: KEY.id,
   signal: new AbortController().signal,
   requestId: 'req_1',
   idempotency: undefined,
@@ -44,7 +45,7 @@ export const requesterWith = (parts: Partial<Requester> = {}): Requester => ({
 });
 
 export interface Wanted {
-  readonly requester?: Requester;
+  readonly caller?: AuthenticatedCaller;
   readonly model?: ModelCard;
   readonly isStreamed?: boolean;
 }
@@ -76,8 +77,8 @@ export class AccountingBench {
     });
   }
 
-  book({ requester = requesterWith(), model = KEV, isStreamed = false }: Wanted = {}): Booking {
-    return this.accounting.book({ requester, model, isStreamed, expected: EXPECTED });
+  book({ caller = callerWith(), model = KEV, isStreamed = false }: Wanted = {}): Booking {
+    return this.accounting.book({ caller, model, isStreamed, expected: EXPECTED });
   }
 
   async letIn(wanted?: Wanted): Promise<LetIn | Replay> {

@@ -4,16 +4,16 @@ import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { ChatRequest } from '../../domain/chat.ts';
-import type { ChatReplyKeeper, ChatService } from '../../services/chat/chat.ts';
+import type { ChatService } from '../../services/chat/chat.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import { costHeaders, receiptHeaders, sendReplay, standingHeaders } from '../accounting-headers.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
+import { callerOf } from '../caller.ts';
 import { EVENT_STREAM_HEADERS, EVENT_STREAM_TYPE, EventStream, formatEventStream } from '../event-stream.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
-import { requesterOf } from '../requester.ts';
 import { chatReplySchema, chatRequestExample, chatRequestSchema, toChatRequest } from '../schemas/chat-completions.ts';
 import { JSON_TYPE } from '../send-result.ts';
 
@@ -80,15 +80,6 @@ function takeChatRequest(request: FastifyRequest<{ Body: z.output<typeof chatReq
   return toChatRequest({ body, bodyText, bodyMembers, onLetGo: () => request.bodyPlace?.release() });
 }
 
-const keeper: ChatReplyKeeper = {
-  keepCompletion: (body, costPicoUsd) => ({ contentType: JSON_TYPE, body, headers: costHeaders(costPicoUsd) }),
-  keepStream: (chunks, costPicoUsd) => ({
-    contentType: EVENT_STREAM_TYPE,
-    body: formatEventStream(chunks),
-    headers: { ...EVENT_STREAM_HEADERS, ...costHeaders(costPicoUsd) },
-  }),
-};
-
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -97,7 +88,11 @@ interface Exchange {
 
 async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
   const { chat, metrics } = deps;
-  const answered = await chat.complete(asked, { requester: requesterOf(request, reply), keeper });
+  const answered = await chat.complete(asked, callerOf(request, reply), (body, costPicoUsd) => ({
+    contentType: JSON_TYPE,
+    body,
+    headers: costHeaders(costPicoUsd),
+  }));
   if (answered.type === 'replayed') {
     sendReplay(reply, answered.reply);
     return;
@@ -109,17 +104,18 @@ async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): P
 async function answerAsStream(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
   const { chat, metrics, writeTimeoutMs } = deps;
   const events = new EventStream(request, reply, writeTimeoutMs);
-  const ended = await chat.stream(
-    asked,
-    { requester: requesterOf(request, reply), keeper },
-    {
-      begin: (standing) => {
-        reply.headers(standingHeaders(standing));
-        events.begin();
-      },
-      take: (chunk) => events.send(chunk),
+  const ended = await chat.stream(asked, callerOf(request, reply), {
+    begin: (standing) => {
+      reply.headers(standingHeaders(standing));
+      events.begin();
     },
-  );
+    take: (chunk) => events.send(chunk),
+    keep: (chunks, costPicoUsd) => ({
+      contentType: EVENT_STREAM_TYPE,
+      body: formatEventStream(chunks),
+      headers: { ...EVENT_STREAM_HEADERS, ...costHeaders(costPicoUsd) },
+    }),
+  });
   if (ended.type === 'replayed') {
     sendReplay(reply, ended.reply);
     return;

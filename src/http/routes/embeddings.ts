@@ -6,11 +6,11 @@ import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
+import { localCallerOf } from '../caller.ts';
 import { EMBEDDINGS_COMPRESSION } from '../compress-replies.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
 import type { TokenCounter } from '../observe.ts';
 import { type OperationDocs, operation } from '../operation.ts';
-import { localRequesterOf } from '../requester.ts';
 import { embeddingReplySchema, writeEmbeddings } from '../schemas/embedding-reply.ts';
 import {
   buildEmbeddingRequestSchema,
@@ -53,7 +53,7 @@ export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps
     .withTypeProvider<ZodTypeProvider>()
     .post('/embeddings', { schema, compress: EMBEDDINGS_COMPRESSION }, async (request, reply) => {
       const asked = toEmbeddingRequest(request.body);
-      const answered = await inference.embed(asked, localRequesterOf(request, reply), writer);
+      const answered = await inference.embed(asked, localCallerOf(request, reply), writer);
       return sendResult(reply, answered, { metrics, tellsSharing });
     });
 }

@@ -7,10 +7,10 @@ import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
+import { localCallerOf } from '../caller.ts';
 import { parseInferenceBodies } from '../idempotency.ts';
 import type { TokenCounter } from '../observe.ts';
 import { operation } from '../operation.ts';
-import { localRequesterOf } from '../requester.ts';
 import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
 import { decisionRequestExample, decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
 import { withStateAsText } from '../schemas/structured-state.ts';
@@ -53,7 +53,7 @@ export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps):
   parseInferenceBodies(api, { ...bodies, type: 'decision', objects: 'maps', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
-    const answered = await inference.decide(asked, localRequesterOf(request, reply), writer);
+    const answered = await inference.decide(asked, localCallerOf(request, reply), writer);
     return sendResult(reply, answered, { metrics, tellsSharing });
   });
 }

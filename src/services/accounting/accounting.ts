@@ -5,11 +5,11 @@ import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { BilledTokens } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { Requester } from '../requester.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 
 /** What is asked for when a request is booked. */
 export interface NewBooking {
-  readonly requester: Requester;
+  readonly caller: AuthenticatedCaller;
   /** With the price in force. */
   readonly model: ModelCard;
   readonly isStreamed: boolean;
@@ -52,7 +52,7 @@ export interface UsedWork {
 export interface FinishedWork extends UsedWork {
   /** What a retry with the same idempotency key is answered; called only if there is such a key. null: too large. */
   readonly reply: (receipt: Pick<Receipt, 'costPicoUsd'>) => StoredReply | null;
-  /** Default: `client_left` if the requester's signal is aborted, otherwise `completed`. */
+  /** Default: `client_left` if the caller's signal is aborted, otherwise `completed`. */
   readonly end?: RequestEnd;
 }
 
@@ -78,8 +78,8 @@ export interface Booking {
 
 export interface Accounting {
   book(wanted: NewBooking): Booking;
-  /** Whether `expected` matters for this requester: counting tokens beforehand takes time. */
-  needsCount(requester: Requester): boolean;
+  /** Whether `expected` matters for this caller: counting tokens beforehand takes time. */
+  needsCount(caller: AuthenticatedCaller): boolean;
   /**
    * Whether this will most likely be let in, so that its work may begin before it is booked. A guess: what is refused all
    * the same is neither answered nor billed. Never true of a request with an idempotency key.

@@ -38,7 +38,7 @@ export type Happening =
  * |            | `store waived`     | `unbilled` | answered and counted |
  * | `settling` | `row written`      | `settled`  | answered |
  * |            | `reservation gone` | `lost`     | refused, or answered and counted where the configuration serves |
- * |            | `store silent`     | `owed`     | the same row, or one at cost 0 that overrules it if the client is refused, is told until the store takes it |
+ * |            | `store silent`     | `owed`     | the row, or one at cost 0 that overrules it, is told until the store takes it |
  * | `refused`  | `work done`, `work failed` | `refused` | dropped: neither answered nor billed |
  * | `failed`   | whatever the store says    | `failed`  | nothing: how it ended was told after it was asked |
  */

@@ -28,10 +28,10 @@ export class Foresight {
     if (this.#standings.size > MAX_KEYS && oldest !== undefined) this.#standings.delete(oldest);
   }
 
-  expectsRoom({ requester, model, expected }: NewBooking, nowMs: number): boolean {
+  expectsRoom({ caller, model, expected }: NewBooking, nowMs: number): boolean {
     // What is answered from an earlier reply must not run.
-    if (requester.idempotency !== undefined) return false;
-    const last = this.#standings.get(requester.key.id);
+    if (caller.idempotency !== undefined) return false;
+    const last = this.#standings.get(caller.key.id);
     if (last === undefined || nowMs - last.atMs > LIFETIME_MS) return false;
     const { budget, requests, tokens, concurrent } = last.standing;
     const cost = costPicoUsd(expected, model.price);

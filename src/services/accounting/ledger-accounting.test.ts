@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   AccountingBench,
+  callerWith,
   KEV,
   KEY,
   LLAMA,
-  requesterWith,
   WORK,
   WORK_PICO_USD,
 } from '../../../test/ledger/accounting-bench.ts';
@@ -46,7 +46,7 @@ describe('letting a request in', () => {
 
   it('counts tokens beforehand only where a budget or a limit of tokens needs them', () => {
     const needsCount = (parts: Partial<ApiKey>) =>
-      bench.accounting.needsCount(requesterWith({ key: { ...KEY, ...parts } }));
+      bench.accounting.needsCount(callerWith({ key: { ...KEY, ...parts } }));
     expect(needsCount({})).toBe(true);
     expect(needsCount({ budget: null })).toBe(true);
     expect(needsCount({ budget: null, limits: NO_LIMITS })).toBe(false);
@@ -73,7 +73,7 @@ describe('letting a request in', () => {
       retryAfterMs: null,
     });
     const key: ApiKey = { ...KEY, budget: { amountPicoUsd: 1n, reset: 'none' } };
-    await expect(bench.letIn({ requester: requesterWith({ key }) })).rejects.toMatchObject({
+    await expect(bench.letIn({ caller: callerWith({ key }) })).rejects.toMatchObject({
       message: expect.stringMatching(/budget of \$0\.000000000001\. It does not reset by itself\.$/),
     });
   });
@@ -126,7 +126,7 @@ describe('closing a request', () => {
 
   it('bills work that was done although the client left', async () => {
     const controller = new AbortController();
-    const request = await bench.booked({ requester: requesterWith({ signal: controller.signal }) });
+    const request = await bench.booked({ caller: callerWith({ signal: controller.signal }) });
     controller.abort(new Error('left'));
     await request.complete(WORK);
     expect(bench.store.settlements[0]?.outcome).toMatchObject({
@@ -138,7 +138,7 @@ describe('closing a request', () => {
 
   it('writes a client that left before its work began at cost 0', async () => {
     const controller = new AbortController();
-    const request = await bench.booked({ requester: requesterWith({ signal: controller.signal }) });
+    const request = await bench.booked({ caller: callerWith({ signal: controller.signal }) });
     controller.abort(new Error('left'));
     await request.fail(controller.signal.reason);
     expect(bench.store.settlements[0]?.outcome).toMatchObject({
@@ -180,7 +180,7 @@ describe('closing a request', () => {
   });
 
   it('fails a request whose reply cannot be made', async () => {
-    const request = await bench.booked({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+    const request = await bench.booked({ caller: callerWith({ idempotency: IDEMPOTENCY }) });
     const reply = () => {
       throw new Error('a fault of ours');
     };
@@ -192,7 +192,7 @@ describe('closing a request', () => {
 });
 
 describe('a retry', () => {
-  const retry = () => bench.letIn({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+  const retry = () => bench.letIn({ caller: callerWith({ idempotency: IDEMPOTENCY }) });
   const reply = WORK.reply({ costPicoUsd: 0n });
 
   it('claims its key for the time of the window', async () => {
@@ -244,13 +244,13 @@ describe('a retry', () => {
       return { type: 'in-progress' };
     });
     await expect(
-      bench.letIn({ requester: requesterWith({ idempotency: IDEMPOTENCY, signal: controller.signal }) }),
+      bench.letIn({ caller: callerWith({ idempotency: IDEMPOTENCY, signal: controller.signal }) }),
     ).rejects.toThrow('left');
     expect(bench.clock.timerCount).toBe(0);
   });
 
   it('keeps the reply, but none that is too large', async () => {
-    const request = async () => await bench.booked({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+    const request = async () => await bench.booked({ caller: callerWith({ idempotency: IDEMPOTENCY }) });
     await (await request()).complete(WORK);
     expect(bench.store.settlements[0]?.reply).toEqual(reply);
     const large = { contentType: 'application/json', body: 'é'.repeat(51), headers: {} };
@@ -261,7 +261,7 @@ describe('a retry', () => {
   });
 
   it('finds the key free after a failure', async () => {
-    const request = await bench.booked({ requester: requesterWith({ idempotency: IDEMPOTENCY }) });
+    const request = await bench.booked({ caller: callerWith({ idempotency: IDEMPOTENCY }) });
     await request.fail(new AppError('upstream_timeout', 'late'));
     expect(bench.store.settlements[0]).not.toHaveProperty('reply');
   });

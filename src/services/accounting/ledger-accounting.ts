@@ -1,7 +1,7 @@
 // Accounting over the ledger: who fits into a budget the store decides, and what becomes of one request its booking knows.
 // Owns what bookings share, and the end: no process goes before its bookings are closed.
 
-import type { Requester } from '../requester.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 import { NEVER, pause, type WallClock, wallClock } from '../wall-clock.ts';
 import type { Accounting, Booking, NewBooking } from './accounting.ts';
 import { Foresight } from './foresight.ts';
@@ -22,7 +22,7 @@ export class LedgerAccounting implements Accounting {
     this.#books = { ...options, clock, foresight: new Foresight(), unsettled: new Unsettled({ clock, onFault }) };
   }
 
-  needsCount({ key }: Requester): boolean {
+  needsCount({ key }: AuthenticatedCaller): boolean {
     return key.budget !== null || key.limits.tokensPerMinute !== null;
   }
 

@@ -135,7 +135,7 @@ export class LedgerBooking implements Booking {
       const outcome = await this.#reserve();
       const leftMs = untilMs - clock.nowMs();
       if (outcome.type !== 'in-progress' || leftMs <= 0) return outcome;
-      await pause(clock, Math.min(lookMs, leftMs), this.#wanted.requester.signal);
+      await pause(clock, Math.min(lookMs, leftMs), this.#wanted.caller.signal);
       this.#reservation = this.#newReservation();
     }
   }
@@ -261,7 +261,7 @@ export class LedgerBooking implements Booking {
 
   #ended(): EndedRequest {
     const { price, acceptedAtMs } = this.#reservation;
-    return { price, durationMs: this.#books.clock.nowMs() - acceptedAtMs, signal: this.#wanted.requester.signal };
+    return { price, durationMs: this.#books.clock.nowMs() - acceptedAtMs, signal: this.#wanted.caller.signal };
   }
 
   get #hasBegun(): boolean {

@@ -14,8 +14,8 @@ export interface ReservationTerms {
 }
 
 export function reservationOf(wanted: NewBooking, { instanceId, windowMs, nowMs }: ReservationTerms): Reservation {
-  const { requester, model, isStreamed, expected } = wanted;
-  const { key, requestId, idempotency } = requester;
+  const { caller, model, isStreamed, expected } = wanted;
+  const { key, requestId, idempotency } = caller;
   return {
     id: timeOrderedId(nowMs),
     requestId,

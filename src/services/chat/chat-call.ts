@@ -8,28 +8,30 @@ import type { BilledTokens } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
 import type { AnswerTokens, CallWatcher, ChatCompletion, ChatUpstream } from '../../upstream/chat-upstream.ts';
 import type { Booking, FinishedWork, LetIn, Receipt, Replay, UsedWork } from '../accounting/accounting.ts';
-import type { Requester } from '../requester.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 import { KeptChunks } from './kept-chunks.ts';
 
 export interface ChatTerms {
   readonly request: ChatRequest;
-  readonly requester: Requester;
+  readonly caller: AuthenticatedCaller;
   readonly upstream: ChatUpstream;
   readonly booking: Booking;
   /** Its input is billed where the upstream tells no usage. */
   readonly expected: BilledTokens;
 }
 
+/** What a retry with the same idempotency key is given. */
+export type Keep<Answer> = (answer: Answer, costPicoUsd: bigint) => StoredReply;
+
 /** Who takes a stream in. */
 export interface ChatListener {
   /** The upstream has taken the request: until then a failure can be a status of its own. */
   begin(standing: Standing): void;
-  /** Resolves when there is room for more. Where it fails for a client that left, the requester's signal is aborted by then. */
+  /** Resolves when there is room for more. Where it fails for a client that left, the caller's signal is aborted by then. */
   take(chunk: ChatChunk): Promise<void>;
+  /** Of all chunks, in order. */
+  readonly keep: Keep<readonly ChatChunk[]>;
 }
-
-/** What is kept of an answer for a retry. */
-type Keep<Answer> = (answer: Answer, costPicoUsd: bigint) => StoredReply;
 
 export interface WholeAnswer {
   readonly type: 'answered';
@@ -55,7 +57,7 @@ export class ChatCall implements CallWatcher {
 
   constructor(terms: ChatTerms) {
     this.#terms = terms;
-    terms.requester.signal.addEventListener('abort', this.#onClientLeft);
+    terms.caller.signal.addEventListener('abort', this.#onClientLeft);
   }
 
   onSent(): void {
@@ -68,13 +70,13 @@ export class ChatCall implements CallWatcher {
 
   /** The grace period of a stopping server is over: what a client waits for has failed, what nobody waits for is cut. */
   stop(): void {
-    const { signal } = this.#terms.requester;
+    const { signal } = this.#terms.caller;
     this.#cut.abort(signal.aborted ? signal.reason : new ServerStopError());
   }
 
   /** No more calls after it. */
   release(): void {
-    this.#terms.requester.signal.removeEventListener('abort', this.#onClientLeft);
+    this.#terms.caller.signal.removeEventListener('abort', this.#onClientLeft);
   }
 
   /** Resolves when the row is committed. */
@@ -88,7 +90,7 @@ export class ChatCall implements CallWatcher {
   }
 
   /** Resolves when the row is committed. Rejects only as long as the listener has heard nothing. */
-  async relay(listener: ChatListener, keep: Keep<readonly ChatChunk[]>): Promise<StreamedAnswer | Replay> {
+  async relay(listener: ChatListener): Promise<StreamedAnswer | Replay> {
     const { upstream, request } = this.#terms;
     const opening = await this.#letIn();
     if (opening.type === 'replayed') return opening;
@@ -106,7 +108,7 @@ export class ChatCall implements CallWatcher {
       );
       await this.#bill(stream.tokens(), ({ costPicoUsd }) => {
         const all = kept?.all ?? null;
-        return all === null ? null : keep(all, costPicoUsd);
+        return all === null ? null : listener.keep(all, costPicoUsd);
       });
     } catch (error) {
       failure = error;
@@ -116,19 +118,19 @@ export class ChatCall implements CallWatcher {
 
   /** The upstream is not asked any more where nobody wants it by then. */
   async #letIn(): Promise<LetIn | Replay> {
-    const { booking, requester } = this.#terms;
+    const { booking, caller } = this.#terms;
     const opening = await booking.letIn;
     if (opening.type === 'replayed') return opening;
     return await this.#orFail(async () => {
       this.#cut.signal.throwIfAborted();
-      requester.signal.throwIfAborted();
+      caller.signal.throwIfAborted();
       return opening;
     });
   }
 
   /** Reads to the end, and hands on as long as somebody is there. */
   async #handOn(chunks: AsyncIterable<ChatChunk>, listener: ChatListener, kept: KeptChunks | undefined): Promise<void> {
-    const { signal } = this.#terms.requester;
+    const { signal } = this.#terms.caller;
     for await (const chunk of chunks) {
       kept?.add(chunk);
       if (!signal.aborted) {
@@ -156,11 +158,11 @@ export class ChatCall implements CallWatcher {
    * @throws AppError `store_unavailable`; the reason of a client that left, where that is free
    */
   async #bill(answer: AnswerTokens, reply: FinishedWork['reply']): Promise<Receipt> {
-    const { booking, requester, upstream } = this.#terms;
-    const hasLeft = requester.signal.aborted;
+    const { booking, caller, upstream } = this.#terms;
+    const hasLeft = caller.signal.aborted;
     if (hasLeft && upstream.whenClientLeaves === 'free' && !this.#keepsReply) {
-      await booking.fail(requester.signal.reason);
-      throw requester.signal.reason;
+      await booking.fail(caller.signal.reason);
+      throw caller.signal.reason;
     }
     const end: RequestEnd = hasLeft ? 'client_left' : 'completed';
     return await booking.complete({ ...this.#usedBy(answer), reply, end });
@@ -168,8 +170,8 @@ export class ChatCall implements CallWatcher {
 
   /** Failures cost nothing; a client that left pays what the upstream's policy says. */
   async #fail(error: unknown, answer: AnswerTokens): Promise<void> {
-    const { booking, requester, upstream } = this.#terms;
-    const hasLeft = requester.signal.aborted && error === requester.signal.reason;
+    const { booking, caller, upstream } = this.#terms;
+    const hasLeft = caller.signal.aborted && error === caller.signal.reason;
     // With an idempotency key a retry runs anew, so this attempt must not cost a thing.
     const isBilled = hasLeft && this.#isSent && upstream.whenClientLeaves !== 'free' && !this.#keepsReply;
     await booking.fail(error, isBilled ? this.#usedBy(answer) : undefined);
@@ -186,7 +188,7 @@ export class ChatCall implements CallWatcher {
   }
 
   get #keepsReply(): boolean {
-    return this.#terms.requester.idempotency !== undefined;
+    return this.#terms.caller.idempotency !== undefined;
   }
 
   /** Whether the answer is read to its end though nobody takes it. A retry with the same idempotency key would. */
@@ -195,7 +197,7 @@ export class ChatCall implements CallWatcher {
   }
 
   readonly #onClientLeft = (): void => {
-    if (!this.#drains) this.#cut.abort(this.#terms.requester.signal.reason);
+    if (!this.#drains) this.#cut.abort(this.#terms.caller.signal.reason);
   };
 }
 

@@ -5,10 +5,10 @@ import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { ChatUpstream, LeavingPolicy } from '../../upstream/chat-upstream.ts';
 import type { Accounting } from '../accounting/accounting.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 import { Catalog } from '../catalog.ts';
-import type { Requester } from '../requester.ts';
-import { type ChatReplyKeeper, ChatService } from './chat.ts';
-import type { ChatListener } from './chat-call.ts';
+import { ChatService } from './chat.ts';
+import type { ChatListener, Keep } from './chat-call.ts';
 
 const LLAMA: ModelCard = {
   id: 'llama',
@@ -23,17 +23,19 @@ const ASK: ChatRequest = { modelId: 'llama', stream: true, includeUsage: false, 
 const USAGE = { inputTokens: 9, outputTokens: 3, cachedTokens: 0, reasoningTokens: 0 };
 const STANDING = { budget: null, requests: null, tokens: null, concurrent: null };
 const LEFT = new Error('left');
-const keeper: ChatReplyKeeper = {
-  keepCompletion: (body) => ({ contentType: 'application/json', body, headers: {} }),
-  keepStream: (chunks) => ({ contentType: 'text', body: chunks.map(({ json }) => json).join(), headers: {} }),
-};
+const keepWhole: Keep<string> = (body) => ({ contentType: 'application/json', body, headers: {} });
+const keep: ChatListener['keep'] = (chunks) => ({
+  contentType: 'text',
+  body: chunks.map(({ json }) => json).join(),
+  headers: {},
+});
 
 /** What the accounting was told, in order. */
 let told: object[];
 /** How often a stream of the upstream was cut or ended. */
 let cuts: unknown[];
 let client: AbortController;
-let requester: Requester;
+let caller: AuthenticatedCaller;
 
 const accounting: Accounting = {
   needsCount: () => true,
@@ -41,7 +43,7 @@ const accounting: Accounting = {
   book: () => ({
     letIn: Promise.resolve({ type: 'let-in', standing: STANDING }),
     complete: async ({ end, usage, isEstimated, reply }) => {
-      const kept = requester.idempotency === undefined ? undefined : reply({ costPicoUsd: 1n });
+      const kept = caller.idempotency === undefined ? undefined : reply({ costPicoUsd: 1n });
       told.push({ end, usage, isEstimated, kept: kept?.body });
       return { costPicoUsd: 1n, standing: STANDING };
     },
@@ -86,29 +88,26 @@ function serviceOf(upstream: ChatUpstream): ChatService {
 }
 
 /** A client that takes in what comes. */
-const PATIENT: ChatListener = { begin: () => undefined, take: async () => undefined };
+const PATIENT: ChatListener = { keep, begin: () => undefined, take: async () => undefined };
 
 beforeEach(() => {
   told = [];
   cuts = [];
   client = new AbortController();
-  requester = { key: KEY, signal: client.signal, requestId: 'req_1', idempotency: undefined };
+  caller = { key: KEY, keyId: KEY.id, signal: client.signal, requestId: 'req_1', idempotency: undefined };
 });
 
 describe('a stream', () => {
   it('that is read to the end is billed before the end is told', async () => {
     const heard: string[] = [];
-    const ended = await serviceOf(upstreamThat()).stream(
-      ASK,
-      { requester, keeper },
-      {
-        begin: () => heard.push('begin'),
-        take: async ({ json }) => {
-          heard.push(json);
-          expect(told).toEqual([]);
-        },
+    const ended = await serviceOf(upstreamThat()).stream(ASK, caller, {
+      keep,
+      begin: () => heard.push('begin'),
+      take: async ({ json }) => {
+        heard.push(json);
+        expect(told).toEqual([]);
       },
-    );
+    });
     expect(heard).toEqual(['begin', '0', '1', '2']);
     expect(ended).toMatchObject({ type: 'streamed', usage: USAGE, failure: undefined });
     expect(told).toEqual([{ end: 'completed', usage: USAGE, isEstimated: false, kept: undefined }]);
@@ -119,7 +118,7 @@ describe('a stream', () => {
     const begin = () => {
       throw fault;
     };
-    const call = serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, { ...PATIENT, begin });
+    const call = serviceOf(upstreamThat()).stream(ASK, caller, { ...PATIENT, begin });
     await expect(call).rejects.toBe(fault);
     expect(told).toEqual([{ error: fault, partial: undefined }]);
     expect(cuts).toEqual([fault]);
@@ -130,7 +129,7 @@ describe('a stream', () => {
     const take = async () => {
       throw fault;
     };
-    const ended = await serviceOf(upstreamThat()).stream(ASK, { requester, keeper }, { ...PATIENT, take });
+    const ended = await serviceOf(upstreamThat()).stream(ASK, caller, { ...PATIENT, take });
     expect(ended).toMatchObject({ failure: fault });
     expect(told).toEqual([{ error: fault, partial: undefined }]);
     expect(cuts).toEqual([fault]);
@@ -141,10 +140,10 @@ describe('a stream', () => {
     const upstream = upstreamThat(async (said) => {
       if (said === 2) throw fault;
     });
-    const ended = await serviceOf(upstream).stream(ASK, { requester, keeper }, PATIENT);
+    const ended = await serviceOf(upstream).stream(ASK, caller, PATIENT);
     expect(ended).toMatchObject({ failure: fault });
     expect(told).toEqual([{ error: fault, partial: undefined }]);
-    const whole = serviceOf(upstream).complete({ ...ASK, stream: false }, { requester, keeper });
+    const whole = serviceOf(upstream).complete({ ...ASK, stream: false }, caller, keepWhole);
     await expect(whole).rejects.toThrow('a fault of ours');
     expect(told).toHaveLength(2);
   });
@@ -152,6 +151,7 @@ describe('a stream', () => {
 
 /** Takes one chunk in, then leaves as a client does. */
 const LEAVES_AFTER_ONE: ChatListener = {
+  keep,
   begin: () => undefined,
   take: async () => {
     client.abort(LEFT);
@@ -165,7 +165,7 @@ describe('a client that leaves after one chunk', () => {
     ['free', { error: LEFT, partial: undefined }],
     ['drain', { end: 'client_left', usage: USAGE, isEstimated: false }],
   ])('is closed by the policy %s', async (policy, closing) => {
-    await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
+    await serviceOf(upstreamThat(undefined, policy)).stream(ASK, caller, LEAVES_AFTER_ONE);
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject(closing);
     expect(cuts).toEqual(policy === 'drain' ? [] : [LEFT]);
@@ -176,15 +176,15 @@ describe('a client that leaves after one chunk', () => {
     const upstream = upstreamThat(async (said) => {
       if (said === 2) throw failure;
     }, 'drain');
-    await serviceOf(upstream).stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
+    await serviceOf(upstream).stream(ASK, caller, LEAVES_AFTER_ONE);
     expect(told).toEqual([{ error: failure, partial: undefined }]);
   });
 
   it.each<LeavingPolicy>(['estimate', 'drain', 'free'])(
     'is drained whatever the policy (%s) with an idempotency key, and its reply kept whole',
     async (policy) => {
-      requester = { ...requester, idempotency: { keyHash: 'a', fingerprint: 'b' } };
-      await serviceOf(upstreamThat(undefined, policy)).stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
+      caller = { ...caller, idempotency: { keyHash: 'a', fingerprint: 'b' } };
+      await serviceOf(upstreamThat(undefined, policy)).stream(ASK, caller, LEAVES_AFTER_ONE);
       expect(told).toEqual([{ end: 'client_left', usage: USAGE, isEstimated: false, kept: '0,1,2' }]);
       expect(cuts).toEqual([]);
     },
@@ -200,7 +200,7 @@ describe('a client that leaves as the upstream says its last', () => {
     const upstream = upstreamThat(async (said) => {
       if (said === 3) client.abort(LEFT);
     }, policy);
-    await serviceOf(upstream).stream(ASK, { requester, keeper }, PATIENT);
+    await serviceOf(upstream).stream(ASK, caller, PATIENT);
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject(closing);
   });
@@ -221,7 +221,7 @@ describe('a server that stops', () => {
   it('waits for calls whose client has left, and cuts them when its time is over: billed by what came', async () => {
     const { upstream, isStuck } = stuck('drain');
     const service = serviceOf(upstream);
-    const call = service.stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
+    const call = service.stream(ASK, caller, LEAVES_AFTER_ONE);
     await isStuck;
     let isClosed = false;
     const closing = service.close().then(() => {
@@ -238,10 +238,10 @@ describe('a server that stops', () => {
   });
 
   it('lets a cut attempt of an idempotent call cost nothing, because a retry runs anew', async () => {
-    requester = { ...requester, idempotency: { keyHash: 'a', fingerprint: 'b' } };
+    caller = { ...caller, idempotency: { keyHash: 'a', fingerprint: 'b' } };
     const { upstream, isStuck } = stuck('drain');
     const service = serviceOf(upstream);
-    const call = service.stream(ASK, { requester, keeper }, LEAVES_AFTER_ONE);
+    const call = service.stream(ASK, caller, LEAVES_AFTER_ONE);
     await isStuck;
     service.cut();
     await call;
@@ -251,7 +251,7 @@ describe('a server that stops', () => {
   it('asks no upstream any more once it was cut', async () => {
     const service = serviceOf(upstreamThat());
     service.cut();
-    const call = service.stream(ASK, { requester, keeper }, PATIENT);
+    const call = service.stream(ASK, caller, PATIENT);
     await expect(call).rejects.toMatchObject({ code: 'internal_error' });
     expect(told).toHaveLength(1);
   });
@@ -259,7 +259,7 @@ describe('a server that stops', () => {
   it('fails the calls of clients that are there, at no cost', async () => {
     const { upstream, isStuck } = stuck('estimate');
     const service = serviceOf(upstream);
-    const call = service.stream(ASK, { requester, keeper }, PATIENT);
+    const call = service.stream(ASK, caller, PATIENT);
     await isStuck;
     service.cut();
     // Their connections are closed a moment later.

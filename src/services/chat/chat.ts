@@ -1,27 +1,14 @@
 // The use case of a chat call: find the model, book the call, ask the upstream that offers it. Every chat call passes here;
 // what a body says is the upstream's business, and how a call ends its own (chat-call.ts).
 
-import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
-import type { StoredReply } from '../../domain/ledger.ts';
+import type { ChatRequest } from '../../domain/chat.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
 import type { ChatUpstream } from '../../upstream/chat-upstream.ts';
 import type { Accounting, Receipt, Replay } from '../accounting/accounting.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 import type { Catalog } from '../catalog.ts';
-import type { Requester } from '../requester.ts';
-import { ChatCall, type ChatListener } from './chat-call.ts';
-
-/** What a retry with the same idempotency key is given. */
-export interface ChatReplyKeeper {
-  keepCompletion(bodyText: string, costPicoUsd: bigint): StoredReply;
-  /** @param chunks all of them, in order */
-  keepStream(chunks: readonly ChatChunk[], costPicoUsd: bigint): StoredReply;
-}
-
-export interface ChatCaller {
-  readonly requester: Requester;
-  readonly keeper: ChatReplyKeeper;
-}
+import { ChatCall, type ChatListener, type Keep } from './chat-call.ts';
 
 export interface ChatCompletionReply {
   readonly type: 'answered';
@@ -68,11 +55,16 @@ export class ChatService {
 
   /**
    * Resolves when the row is committed.
+   * @param keep of the body's text
    * @throws AppError of the catalog, the accounting and the upstream; the signal's reason when the client left
    */
-  async complete(request: ChatRequest, { requester, keeper }: ChatCaller): Promise<ChatCompletionReply | Replay> {
-    const { model, call } = this.#open(request, requester);
-    const answered = await this.#untilClosed(call, call.answer(keeper.keepCompletion));
+  async complete(
+    request: ChatRequest,
+    caller: AuthenticatedCaller,
+    keep: Keep<string>,
+  ): Promise<ChatCompletionReply | Replay> {
+    const { model, call } = this.#open(request, caller);
+    const answered = await this.#untilClosed(call, call.answer(keep));
     if (answered.type === 'replayed') return answered;
     const { bodyText, usage } = answered.completion;
     return { type: 'answered', model, bodyText, usage, receipt: answered.receipt };
@@ -85,11 +77,11 @@ export class ChatService {
    */
   async stream(
     request: ChatRequest,
-    { requester, keeper }: ChatCaller,
+    caller: AuthenticatedCaller,
     listener: ChatListener,
   ): Promise<ChatStreamEnd | Replay> {
-    const { model, call } = this.#open(request, requester);
-    const streamed = await this.#untilClosed(call, call.relay(listener, keeper.keepStream));
+    const { model, call } = this.#open(request, caller);
+    const streamed = await this.#untilClosed(call, call.relay(listener));
     return streamed.type === 'replayed' ? streamed : { ...streamed, model };
   }
 
@@ -104,13 +96,13 @@ export class ChatService {
     for (const call of this.#calls.keys()) call.stop();
   }
 
-  #open(request: ChatRequest, requester: Requester): OpenCall {
-    const model = this.#catalog.getModelOfType(requester.key, request.modelId, 'llm');
+  #open(request: ChatRequest, caller: AuthenticatedCaller): OpenCall {
+    const model = this.#catalog.getModelOfType(caller.key, request.modelId, 'llm');
     const upstream = this.#upstreamOfModel.get(model.id);
     if (upstream === undefined) throw new Error(`No upstream offers the model "${model.id}".`);
     const expected = upstream.expect(request);
-    const booking = this.#accounting.book({ requester, model, isStreamed: request.stream, expected });
-    const call = new ChatCall({ request, requester, upstream, booking, expected });
+    const booking = this.#accounting.book({ caller, model, isStreamed: request.stream, expected });
+    const call = new ChatCall({ request, caller, upstream, booking, expected });
     if (this.#isCut) call.stop();
     return { model, call };
   }

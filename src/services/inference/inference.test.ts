@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AccountingBench, KEV, requesterWith } from '../../../test/ledger/accounting-bench.ts';
+import { AccountingBench, callerWith, KEV } from '../../../test/ledger/accounting-bench.ts';
 import { STANDING, storeIsDown } from '../../../test/ledger/scripted-ledger.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { EmbedResult, Engine, Ticket } from '../../engine/engine.ts';
 import type { ReserveOutcome } from '../../storage/stores.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 import { Catalog } from '../catalog.ts';
-import type { Requester } from '../requester.ts';
 import { InferenceService } from './inference.ts';
 
 const RESULT: EmbedResult = {
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 interface Wanted {
-  readonly requester?: Requester;
+  readonly caller?: AuthenticatedCaller;
   readonly model?: ModelCard;
 }
 
@@ -68,11 +68,11 @@ function ticketOfJob(): Ticket<EmbedResult> {
 }
 
 /** An embedding of some 60 tokens: decisions go the same way. */
-function ask({ requester = requesterWith(), model = EMBEDDER }: Wanted = {}) {
+function ask({ caller = callerWith(), model = EMBEDDER }: Wanted = {}) {
   const engine: Pick<Engine, 'ticketFor'> = { ticketFor: () => ticketOfJob() as Ticket<never> };
   const service = new InferenceService(engine as Engine, new Catalog([{ models: [model] }]), bench.accounting);
   const request = { modelId: model.id, inputs: ['a'.repeat(180)], dimensions: undefined, truncate: false } as const;
-  return service.embed({ ...request, encoding: 'float' }, requester, {
+  return service.embed({ ...request, encoding: 'float' }, caller, {
     write: () => 'body',
     keep: (_result, body) => ({ contentType: 'application/json', body, headers: {} }),
   });
@@ -224,7 +224,7 @@ describe('a job of a key that stood far from its limits a moment ago', () => {
   it('waits where a retry may be given an earlier reply', async () => {
     await askOnce();
     holdReservation();
-    void ask({ requester: requesterWith({ idempotency: { keyHash: 'a'.repeat(64), fingerprint: 'b'.repeat(64) } }) });
+    void ask({ caller: callerWith({ idempotency: { keyHash: 'a'.repeat(64), fingerprint: 'b'.repeat(64) } }) });
     await turn();
     expect(events).toEqual(['counted']);
   });

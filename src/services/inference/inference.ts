@@ -6,10 +6,10 @@ import type { StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { NamedQuestion } from '../../domain/question.ts';
 import type { JobTimings, Usage } from '../../domain/usage.ts';
-import type { Caller, DecideJob, EmbedInput, EmbedJob, Engine, ResultSource, Ticket } from '../../engine/engine.ts';
+import type { DecideJob, EmbedInput, EmbedJob, Engine, ResultSource, Ticket } from '../../engine/engine.ts';
 import type { Accounting, Booking, NewBooking, Receipt, Replay } from '../accounting/accounting.ts';
+import type { AuthenticatedCaller } from '../caller.ts';
 import type { Catalog } from '../catalog.ts';
-import type { Requester } from '../requester.ts';
 
 export interface DecisionRequest {
   readonly modelId: string;
@@ -67,7 +67,7 @@ export type LocalReply<Result> =
 
 /** One job, as far as both use cases are alike. */
 interface LocalWork<Found, Result> {
-  readonly requester: Requester;
+  readonly caller: AuthenticatedCaller;
   readonly model: ModelCard;
   /** What the model will read, but for what its family adds: from it the tokens are guessed. */
   readonly inputs: readonly { readonly length: number }[];
@@ -96,17 +96,17 @@ export class InferenceService {
   /** Names of questions stop here: what goes to the engine holds none. */
   async decide(
     { modelId, state, questions: named }: DecisionRequest,
-    requester: Requester,
+    caller: AuthenticatedCaller,
     writer: ReplyWriter<Decision>,
   ): Promise<LocalReply<Decision>> {
-    const model = this.#catalog.getModelOfType(requester.key, modelId, 'decision');
+    const model = this.#catalog.getModelOfType(caller.key, modelId, 'decision');
     const questions = named.map(({ question }) => question);
     const job: DecideJob = { modelId: model.id, state, questions };
     return await this.#answer({
-      requester,
+      caller,
       model,
       inputs: [state, ...questions.map(({ instructions }) => instructions)],
-      ticket: this.#engine.ticketFor(job, callerOf(requester)),
+      ticket: this.#engine.ticketFor(job, caller),
       toResult: ({ answers, inputTokens, timings, source }) => {
         return { model, answers: nameAnswers(named, answers), usage: usageOf(inputTokens), timings, source };
       },
@@ -116,16 +116,16 @@ export class InferenceService {
 
   async embed(
     { modelId, ...asked }: EmbeddingRequest,
-    requester: Requester,
+    caller: AuthenticatedCaller,
     writer: ReplyWriter<Embeddings>,
   ): Promise<LocalReply<Embeddings>> {
-    const model = this.#catalog.getModelOfType(requester.key, modelId, 'embedding');
+    const model = this.#catalog.getModelOfType(caller.key, modelId, 'embedding');
     const job: EmbedJob = { modelId: model.id, ...asked };
     return await this.#answer({
-      requester,
+      caller,
       model,
       inputs: job.inputs,
-      ticket: this.#engine.ticketFor(job, callerOf(requester)),
+      ticket: this.#engine.ticketFor(job, caller),
       toResult: ({ embeddings, inputTokens, truncated, timings, source }) => {
         return { model, embeddings, truncated, usage: usageOf(inputTokens), timings, source };
       },
@@ -140,7 +140,7 @@ export class InferenceService {
     // It may fail, or come to nothing, before anybody waits for it.
     begun?.catch(() => undefined);
     // Tokens are counted only where they matter.
-    const inputTokens = this.#accounting.needsCount(work.requester) ? await ticket.countTokens() : 0;
+    const inputTokens = this.#accounting.needsCount(work.caller) ? await ticket.countTokens() : 0;
     const booking = this.#accounting.book({ ...bookingOf(work, inputTokens), hasBegun });
     if (begun !== undefined) {
       // What is said first counts: that the request is refused, or the result, whose bill then waits to be let in.
@@ -151,8 +151,8 @@ export class InferenceService {
   }
 }
 
-function bookingOf<Found, Result>({ requester, model }: LocalWork<Found, Result>, inputTokens: number): NewBooking {
-  return { requester, model, isStreamed: false, expected: { inputTokens, cachedTokens: 0, outputTokens: 0 } };
+function bookingOf<Found, Result>({ caller, model }: LocalWork<Found, Result>, inputTokens: number): NewBooking {
+  return { caller, model, isStreamed: false, expected: { inputTokens, cachedTokens: 0, outputTokens: 0 } };
 }
 
 /**
@@ -186,10 +186,6 @@ async function runAndBill<Found, Result extends LocalResult>(
     reply: ({ costPicoUsd }) => writer.keep(result, body.toString(), costPicoUsd),
   });
   return { type: 'answered', result, body, receipt };
-}
-
-function callerOf({ key, signal, deadlineMs }: Requester): Caller {
-  return { keyId: key.id, signal, deadlineMs };
 }
 
 function countRoughly(inputs: readonly { readonly length: number }[]): number {

@@ -1,7 +1,7 @@
-// Who asks for a piece of work: the authenticated key, the request it came with, and a signal that is aborted when the
-// client leaves.
+// Who asks for a piece of work, once its key is known: what the accounting and the rooms need beside what the engine does.
 
 import type { ApiKey } from '../domain/api-key.ts';
+import type { Caller } from '../engine/engine.ts';
 
 /** What makes a retry the same request; see `IdempotencyClaim`. */
 export interface Idempotency {
@@ -11,12 +11,9 @@ export interface Idempotency {
   readonly fingerprint: string;
 }
 
-export interface Requester {
+export interface AuthenticatedCaller extends Caller {
   readonly key: ApiKey;
-  readonly signal: AbortSignal;
   /** As in the reply's `x-request-id`. */
   readonly requestId: string;
   readonly idempotency: Idempotency | undefined;
-  /** Within which the caller wants its whole answer; undefined: it did not say. Only local models heed it. */
-  readonly deadlineMs?: number | undefined;
 }
