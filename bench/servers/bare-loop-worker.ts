@@ -40,6 +40,8 @@ interface RecordedRun {
 }
 
 const WARM_UP_RUNS = 5;
+/** A short document's, as a worker has it. */
+const SCRATCH_BYTES = 12 * 1024 * 1024;
 
 /** Passes a session's runs on and keeps a copy of what went in. */
 function record(session: GraphSession, runs: RecordedRun[]): GraphSession {
@@ -89,7 +91,7 @@ async function prepareRuns(setup: BareLoopSetup): Promise<readonly RecordedRun[]
     answer: recorded('answer'),
     head: recorded('head'),
     decide: sessions.has('decide') ? recorded('decide') : undefined,
-    memory: new StateMemory(0),
+    memory: new StateMemory({ keptBytes: 0, scratchBytes: SCRATCH_BYTES }),
   });
   await model.decide(setup);
   return runs;

@@ -1,11 +1,15 @@
-// The core as a Node-API addon. Owns the border: arguments are checked, strings come in as UTF-16, buffers as UTF-8, ids
-// go out into typed arrays of the caller, and no exception leaves. A handle is an encoder, so it belongs to one thread of Node;
-// the vocabulary behind it is shared by all.
+// The core as a Node-API addon, and one call about memory. Owns the border: arguments are checked, strings come in as
+// UTF-16, buffers as UTF-8, ids go out into typed arrays of the caller, and no exception leaves. A handle is an encoder, so it
+// belongs to one thread of Node; the vocabulary behind it is shared by all.
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "encoder.h"
 #include "node_values.h"
@@ -225,6 +229,21 @@ napi_value EncodeWithSpans(const Call& call) {
   return MakeTypedArray(call.env(), napi_int32_array, rows.data(), rows.size() * sizeof(int32_t), rows.size());
 }
 
+/**
+ * giveBackMemory(): what the allocator holds and nobody uses goes back to the system, of all threads; false where there is
+ * no way to ask for it
+ */
+napi_value GiveBackMemory(const Call& call) {
+  bool is_known = false;
+#if defined(__GLIBC__)
+  malloc_trim(0);
+  is_known = true;
+#endif
+  napi_value known = nullptr;
+  Check(napi_get_boolean(call.env(), is_known, &known), "a boolean");
+  return known;
+}
+
 /** Exceptions become JavaScript's. */
 template <napi_value (*kFunction)(const Call&)>
 napi_value Guarded(napi_env env, napi_callback_info info) {
@@ -249,6 +268,7 @@ napi_value Start(napi_env env, napi_value exports) {
       {"encodeAll", nullptr, Guarded<EncodeAll>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
       {"take", nullptr, Guarded<Take>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
       {"encodeWithSpans", nullptr, Guarded<EncodeWithSpans>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
+      {"giveBackMemory", nullptr, Guarded<GiveBackMemory>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
   };
   Check(napi_define_properties(env, exports, std::size(properties), properties), "the functions");
   napi_value hash = nullptr;

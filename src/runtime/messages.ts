@@ -14,6 +14,8 @@ export interface WorkerSetup {
   readonly cacheFolder: string | undefined;
   /** What this worker may keep of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
+  /** What it may use again and again for documents that it does not keep. */
+  readonly scratchBytes: number;
   /** Which code reads the texts of BERT's models; default `auto`. */
   readonly tokenizer?: TokenizerChoice | undefined;
   /** One Int32 that workers take turns with, so that only one of them optimises a graph. */

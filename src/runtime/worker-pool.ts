@@ -28,7 +28,7 @@ export interface PoolReport {
   readonly warnings: readonly string[];
 }
 
-export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn'> {
+export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn' | 'scratchBytes'> {
   readonly workers: number;
   /** A worker died, or its replacement could not load. */
   readonly onFault: (message: string) => void;
@@ -36,6 +36,11 @@ export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn'> {
   readonly workerFile?: URL;
 }
 
+const MIB = 1024 * 1024;
+/** For each worker: 680 tokens of `kev`. */
+const SCRATCH_BYTES = 12 * MIB;
+/** All workers together may have so much more of it: one alone reads 4,000 tokens in memory that it has already. */
+const SHARED_SCRATCH_BYTES = 60 * MIB;
 /** Small objects live briefly in a worker; a small nursery keeps its memory down. */
 const NURSERY_MIB = 4;
 
@@ -53,7 +58,11 @@ export class WorkerPool implements InferencePool {
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
     this.workers = workers;
     this.onFault = onFault;
-    const workerData: WorkerSetup = { ...setup, turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) };
+    const workerData: WorkerSetup = {
+      ...setup,
+      scratchBytes: SCRATCH_BYTES + SHARED_SCRATCH_BYTES / workers,
+      turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    };
     this.threads = Array.from({ length: workers }, () => startThread(workerFile, workerData));
     this.loaded = this.collectReports();
     // Whoever awaits it sees the failure; without this line a failure before anyone does would end the process.

@@ -10,6 +10,8 @@ import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { dropUnusedEntries } from './graph-cache.ts';
 import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
 import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
+import { isAddon, loadAddon } from './native.ts';
+import { restWhenIdle } from './rest-when-idle.ts';
 import { chooseDevice } from './session.ts';
 
 type Handler = (task: Task) => Promise<TaskReply>;
@@ -25,7 +27,7 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
       threads: setup.threads,
       deviceGraph: findDeviceGraph(setup),
     });
-    const memory = new StateMemory(setup.stateCacheBytes);
+    const memory = new StateMemory({ keptBytes: setup.stateCacheBytes, scratchBytes: setup.scratchBytes });
     const models = new Map<string, LoadedModel>();
     for (const folder of setup.models) {
       models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, memory }));
@@ -33,8 +35,15 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
     // The golden cases have touched memory that documents may take a while to need.
     memory.rest();
     if (setup.cacheFolder !== undefined) await dropUnusedEntries(setup.cacheFolder, Date.now());
+    const addon = setup.tokenizer === 'javascript' ? undefined : await loadAddon();
     report(loadedReport(device, [...models.values()], warning));
-    return async (task) => settle(() => perform(task, models));
+    return restWhenIdle(
+      (task) => settle(() => perform(task, models)),
+      () => {
+        memory.rest();
+        if (addon !== undefined && isAddon(addon)) addon.giveBackMemory();
+      },
+    );
   } catch (error) {
     const { message } = toErrorRecord(error);
     report({ kind: 'failed', message });

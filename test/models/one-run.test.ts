@@ -14,6 +14,7 @@ import { isWordPiece } from '../../src/runtime/tokenizer/tokenizer.ts';
 
 const FOLDER = fileURLToPath(new URL('../../models/kev', import.meta.url));
 const KEPT_BYTES = 32 * 1024 * 1024;
+const SCRATCH_BYTES = 12 * 1024 * 1024;
 
 const questions: Question[] = [
   {
@@ -51,7 +52,13 @@ beforeAll(async () => {
   if (!isWordPiece(tokenizer)) throw new Error('kev reads WordPiece');
   makeEncoder = (bytes, isWhole) => {
     const decideOrNot = isWhole ? counted : undefined;
-    return new SplitEncoder({ manifest, tokenizer, memory: new StateMemory(bytes), ...sessions, decide: decideOrNot });
+    return new SplitEncoder({
+      manifest,
+      tokenizer,
+      memory: new StateMemory({ keptBytes: bytes, scratchBytes: SCRATCH_BYTES }),
+      ...sessions,
+      decide: decideOrNot,
+    });
   };
 }, 60_000);
 

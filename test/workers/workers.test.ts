@@ -52,6 +52,15 @@ describe('workers', () => {
   });
 });
 
+describe('a worker that has nothing to do', () => {
+  it('has the process give back what its allocator holds, and answers as before', async () => {
+    const { output, stderr } = await runScenario('idle-worker');
+    const { isPossible } = output as { isPossible: boolean };
+    if (!isPossible) process.stderr.write('SKIPPED: giving memory back: no addon is built, or it cannot here\n');
+    expect(output, stderr).toMatchObject({ isSame: true, isFreed: isPossible });
+  });
+});
+
 describe('telemetry of the runtime library', () => {
   it('would write into the home folder if it were let', () =>
     withHome(async (home) => {

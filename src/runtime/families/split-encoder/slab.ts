@@ -3,10 +3,6 @@
 
 import { freeArrays } from './key-values.ts';
 
-const FLOAT_BYTES = Float32Array.BYTES_PER_ELEMENT;
-/** How long memory that is seldom needed stays after it was. */
-const WIDE_MS = 5000;
-
 export interface Place {
   readonly memory: Float32Array;
   readonly start: number;
@@ -15,16 +11,12 @@ export interface Place {
 
 export class Slab {
   private readonly floats: number;
-  private readonly lastingFloats: number;
   private memory: Float32Array | undefined;
   /** In the order of the memory. */
   private readonly places: Place[] = [];
-  private timer: NodeJS.Timeout | undefined;
 
-  /** @param lastingBytes after more was needed all of it goes, as soon as nobody needs so much and no place is taken */
-  constructor(bytes: number, lastingBytes = bytes) {
-    this.floats = Math.floor(bytes / FLOAT_BYTES);
-    this.lastingFloats = Math.floor(lastingBytes / FLOAT_BYTES);
+  constructor(bytes: number) {
+    this.floats = Math.floor(bytes / Float32Array.BYTES_PER_ELEMENT);
   }
 
   /** @returns undefined where no gap is wide enough */
@@ -42,7 +34,6 @@ export class Slab {
 
   giveBack(place: Place): void {
     this.places.splice(this.places.indexOf(place), 1);
-    if (place.end > this.lastingFloats) this.freeLater();
   }
 
   /** Whether there were room if of all places only these were taken. @param places in any order */
@@ -54,17 +45,8 @@ export class Slab {
   /** Gives the memory back to the system, unless a place is taken. */
   freeIfEmpty(): void {
     if (this.places.length > 0) return;
-    clearTimeout(this.timer);
     if (this.memory !== undefined) freeArrays([this.memory]);
     this.memory = undefined;
-  }
-
-  private freeLater(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      if (this.places.length > 0) this.freeLater();
-      else this.freeIfEmpty();
-    }, WIDE_MS).unref();
   }
 
   /** @param places in order @returns start of the first gap between them that is wide enough */

@@ -7,6 +7,8 @@ const FLOAT_BYTES = 4;
 /** Two floats a token: one key, one value. */
 const layout = new KeyValueLayout({ layers: 1, heads: 1, headSize: 1 });
 
+const openMemory = (keptBytes: number) => new StateMemory({ keptBytes, scratchBytes: 1 << 20 });
+
 /** A document of so many floats, shared out over its windows. */
 function windows(floats: number, ...keys: string[]): WindowKey[] {
   const tokens = floats / 2;
@@ -37,7 +39,7 @@ const startOf = (lease: Lease): number => floatsOf(lease).byteOffset / FLOAT_BYT
 
 describe('the memory of documents', () => {
   it('finds a document by its windows, with what was written', () => {
-    const memory = new StateMemory(400);
+    const memory = openMemory(400);
     for (const [value, ...keys] of [
       [7, 'a', 'b'],
       [8, 'b', 'a'],
@@ -53,7 +55,7 @@ describe('the memory of documents', () => {
   });
 
   it('finds a window in the document that holds it', () => {
-    const memory = new StateMemory(400);
+    const memory = openMemory(400);
     const start = put(memory, 10, 'a', 'b');
     const found = memory.findWindow('b');
     expect([found?.from, found && startOf(found.document)]).toEqual([4, start]);
@@ -61,7 +63,7 @@ describe('the memory of documents', () => {
   });
 
   it('lets the least recently used go', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     for (const key of ['a', 'b', 'c']) put(memory, 10, key);
     expect(isKept(memory, 10, 'a')).toBe(true);
     put(memory, 10, 'd');
@@ -69,7 +71,7 @@ describe('the memory of documents', () => {
   });
 
   it('lets as many go as a large one needs side by side', () => {
-    const memory = new StateMemory(40 * FLOAT_BYTES);
+    const memory = openMemory(40 * FLOAT_BYTES);
     for (const key of ['a', 'b', 'c', 'd']) put(memory, 10, key);
     isKept(memory, 10, 'b');
     expect(put(memory, 20, 'e')).toBe(20);
@@ -77,7 +79,7 @@ describe('the memory of documents', () => {
   });
 
   it('never lets go of what is in use', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     for (const key of ['a', 'b', 'c']) put(memory, 10, key);
     const used = memory.find(windows(10, 'a'));
     put(memory, 20, 'd');
@@ -88,7 +90,7 @@ describe('the memory of documents', () => {
   });
 
   it('takes a lease that is released twice for released once', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     put(memory, 10, 'a');
     const [first, second] = [memory.find(windows(10, 'a')), memory.find(windows(10, 'a'))];
     first?.release();
@@ -101,7 +103,7 @@ describe('the memory of documents', () => {
   });
 
   it('lets nothing go for what cannot fit, which has memory of its own and is not kept', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     for (const key of ['a', 'b', 'c']) put(memory, 10, key);
     const middle = memory.find(windows(10, 'b'));
     for (const floats of [20, 32]) {
@@ -117,7 +119,7 @@ describe('the memory of documents', () => {
   });
 
   it('keeps what had memory of its own, once there is room', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     put(memory, 20, 'a', 'b');
     const source = memory.findWindow('a');
     const grown = memory.lend(windows(22, 'a', 'c'), layout);
@@ -129,14 +131,14 @@ describe('the memory of documents', () => {
   });
 
   it('takes back the place of a document that was never finished', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     memory.lend(windows(30, 'a'), layout).release();
     expect(isKept(memory, 30, 'a')).toBe(false);
     expect(put(memory, 30, 'b')).toBe(0);
   });
 
   it('forgets the windows of what went, not those that a later document has too', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     put(memory, 10, 'a', 'b');
     put(memory, 20, 'a', 'c');
     isKept(memory, 20, 'a', 'c');
@@ -149,7 +151,7 @@ describe('the memory of documents', () => {
   });
 
   it('of no bytes keeps nothing and works in the same place', () => {
-    const memory = new StateMemory(0);
+    const memory = openMemory(0);
     expect([put(memory, 1000, 'a'), put(memory, 2000, 'b')]).toEqual([0, 0]);
     expect([isKept(memory, 1000, 'a'), isKept(memory, 2000, 'b'), memory.findWindow('a')]).toEqual([
       false,
@@ -159,7 +161,7 @@ describe('the memory of documents', () => {
   });
 
   it('lends for a moment without letting anything go', () => {
-    const memory = new StateMemory(30 * FLOAT_BYTES);
+    const memory = openMemory(30 * FLOAT_BYTES);
     put(memory, 20, 'a');
     const [beside, alone] = [memory.lendBriefly(5, layout), memory.lendBriefly(1, layout)];
     expect([startOf(beside), floatsOf(alone).length]).toEqual([20, 2]);
@@ -169,7 +171,7 @@ describe('the memory of documents', () => {
   });
 
   it('goes back to the system when the worker rests, unless something is kept there or in use', () => {
-    const memory = new StateMemory(0);
+    const memory = openMemory(0);
     const document = memory.lend(windows(10, 'a'), layout);
     const { parts } = document.keyValues;
     memory.rest();
@@ -179,14 +181,14 @@ describe('the memory of documents', () => {
     expect(parts[0]?.length).toBe(0);
     expect(floatsOf(memory.lend(windows(20, 'b'), layout)).length).toBe(20);
 
-    const keeping = new StateMemory(400);
+    const keeping = openMemory(400);
     put(keeping, 10, 'a');
     keeping.rest();
     expect(isKept(keeping, 10, 'a')).toBe(true);
   });
 
   it('is never lent to two at a time', () => {
-    const memory = new StateMemory(100 * FLOAT_BYTES);
+    const memory = openMemory(100 * FLOAT_BYTES);
     const held: Lease[] = [];
     for (let step = 0; step < 3000; step++) {
       const tokens = 1 + ((step * 7919) % 19);
@@ -207,50 +209,6 @@ describe('the memory of documents', () => {
   });
 });
 
-describe('memory to work in, where nothing is kept', () => {
-  beforeEach(() => vi.useFakeTimers());
-  afterEach(() => vi.useRealTimers());
-
-  const read = (memory: StateMemory, floats: number): Float32Array => {
-    const document = memory.lend(windows(floats, 'a'), layout);
-    document.release();
-    return document.keyValues.parts[0] ?? new Float32Array();
-  };
-  const [short, long] = [2 << 10, 8 << 20];
-
-  it('stays for a while after a long document, however many short ones follow', () => {
-    const memory = new StateMemory(0);
-    const first = read(memory, long);
-    vi.advanceTimersByTime(4500);
-    expect([read(memory, long).buffer === first.buffer, first.length]).toEqual([true, long / 2]);
-    for (let time = 0; time < 4; time++) {
-      vi.advanceTimersByTime(1000);
-      expect(read(memory, short).buffer).toBe(first.buffer);
-    }
-    vi.advanceTimersByTime(1000);
-    expect(first.length).toBe(0);
-  });
-
-  it('stays after short ones', () => {
-    const memory = new StateMemory(0);
-    const first = read(memory, short);
-    vi.advanceTimersByTime(10_000);
-    expect(first.length).toBe(short / 2);
-  });
-
-  it('is not taken from a document that is being read', () => {
-    const memory = new StateMemory(0);
-    read(memory, long);
-    const held = memory.lend(windows(short, 'b'), layout);
-    const { parts } = held.keyValues;
-    vi.advanceTimersByTime(12_000);
-    expect(parts[0]?.length).toBe(short / 2);
-    held.release();
-    vi.advanceTimersByTime(5000);
-    expect(parts[0]?.length).toBe(0);
-  });
-});
-
 describe('a document that is not kept, between two parts of its decision', () => {
   beforeEach(() => vi.useFakeTimers());
   afterEach(() => vi.useRealTimers());
@@ -263,7 +221,7 @@ describe('a document that is not kept, between two parts of its decision', () =>
   };
 
   it.each([0, 4 * FLOAT_BYTES])('is left for the next part, once, %i bytes kept', (bytes) => {
-    const memory = new StateMemory(bytes);
+    const memory = openMemory(bytes);
     const first = leave(memory, 'a');
     const [next, again] = [memory.findLeft(windows(8, 'a')), memory.findLeft(windows(8, 'a'))];
     expect([next && startOf(next), again]).toEqual([first.byteOffset / FLOAT_BYTES, undefined]);
@@ -275,14 +233,14 @@ describe('a document that is not kept, between two parts of its decision', () =>
   });
 
   it('goes when another document comes in parts', () => {
-    const memory = new StateMemory(4 * FLOAT_BYTES);
+    const memory = openMemory(4 * FLOAT_BYTES);
     const [first, second] = [leave(memory, 'a'), leave(memory, 'b')];
     expect([first.length, second.length]).toEqual([0, 4]);
     expect(memory.findLeft(windows(8, 'a'))).toBeUndefined();
   });
 
   it('goes when nobody asks for it, or the worker rests', () => {
-    const memory = new StateMemory(4 * FLOAT_BYTES);
+    const memory = openMemory(4 * FLOAT_BYTES);
     const first = leave(memory, 'a');
     vi.advanceTimersByTime(1000);
     expect([first.length, memory.findLeft(windows(8, 'a'))]).toEqual([0, undefined]);
@@ -292,7 +250,7 @@ describe('a document that is not kept, between two parts of its decision', () =>
   });
 
   it('is found by no other request, and not at all when it was never finished', () => {
-    const memory = new StateMemory(0);
+    const memory = openMemory(0);
     leave(memory, 'a');
     expect([isKept(memory, 8, 'a'), memory.has(windows(8, 'a')), memory.findWindow('a')]).toEqual([
       false,

@@ -6,13 +6,15 @@ import { freeArrays, type KeyValueLayout, type KeyValues } from './key-values.ts
 import { type Place, Slab } from './slab.ts';
 import { countTokens, keyOfDocument } from './windows.ts';
 
-const MIB = 1024 * 1024;
-/** Where nothing is kept, documents up to this size are still read in memory that stays: 4,200 tokens of `kev`. */
-const SCRATCH_BYTES = 74 * MIB;
-/** What of it stays when documents are shorter again: 680 tokens. */
-const LASTING_BYTES = 12 * MIB;
 /** Parts of one decision come sooner than this one after the other, unless much else is waiting. */
 const LEFT_MS = 250;
+
+export interface StateMemoryOptions {
+  /** Of all kept documents together; 0: nothing is kept. */
+  readonly keptBytes: number;
+  /** Where nothing is kept, documents up to this size are still put together in memory that stays while there is work. */
+  readonly scratchBytes: number;
+}
 
 /** Keys and values in this thread's memory, the holder's to use until they are released. */
 export interface Lease {
@@ -59,10 +61,9 @@ export class StateMemory {
   private left: StoredDocument | undefined;
   private leftTimer: NodeJS.Timeout | undefined;
 
-  /** @param bytes of all kept documents together; 0: nothing is kept, and there is only a place to work in */
-  constructor(bytes: number) {
-    this.keepsAny = bytes > 0;
-    this.slab = this.keepsAny ? new Slab(bytes) : new Slab(SCRATCH_BYTES, LASTING_BYTES);
+  constructor({ keptBytes, scratchBytes }: StateMemoryOptions) {
+    this.keepsAny = keptBytes > 0;
+    this.slab = new Slab(this.keepsAny ? keptBytes : scratchBytes);
   }
 
   has(windows: readonly WindowKey[]): boolean {
