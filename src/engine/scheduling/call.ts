@@ -101,6 +101,9 @@ export class Call implements QueueEntry {
     return this.outcome.promise;
   }
 
+  /** Whether all its parts are done. */
+  isAnswered = false;
+
   /** Whether the work may begin, or has begun. */
   get isOpen(): boolean {
     return this.queueMs !== undefined || this.gate === undefined || this.gate.isOpen();
@@ -155,6 +158,7 @@ export class Call implements QueueEntry {
 
   private finish(): void {
     this.isOver = true;
+    this.isAnswered = true;
     const [first = [], later = [], last = []] = [...this.stages, this.results];
     this.leave();
     this.outcome.resolve({ first, later, last, queueMs: this.queueMs ?? 0 });

@@ -17,7 +17,7 @@ import {
 import { Call, type CallPart, type CallResult, type Gate, type LaterParts, type PartResult } from './call.ts';
 import { DrainRate } from './drain-rate.ts';
 import { Overtaking } from './overtaking.ts';
-import { AGEING, EMBEDDING_PATIENCE_MS, FairQueue, type QueueClass } from './queue.ts';
+import { EMBEDDING_PATIENCE_MS, FairQueue, type QueueClass } from './queue.ts';
 import { RunningTasks } from './running-tasks.ts';
 import { chooseWorker } from './worker-choice.ts';
 
@@ -263,6 +263,7 @@ export class Dispatcher {
       const wallMs = this.clock.nowMs() - startedMs;
       this.drainRate.observe(part.costMs, wallMs);
       const more = call.succeed(index, { reply, wallMs, worker });
+      if (call.isAnswered) this.queue.answered(call.queueClass, this.clock.nowMs() - call.submittedMs);
       if (more !== undefined)
         this.queue.extend(
           call,
@@ -306,7 +307,10 @@ export class Dispatcher {
       ahead: queue.workAhead({ keyId, queueClass, submittedMs: nowMs, latestStartMs }, costMs, nowMs),
       workerBusyMs: this.running.busyMs(nowMs),
       overtaking: this.overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),
-      overtakenForMs: Math.max(costMs / AGEING, queueClass === 'embedding' ? EMBEDDING_PATIENCE_MS : 0),
+      overtakenForMs: Math.max(
+        queue.overtakenForMs(queueClass, costMs),
+        queueClass === 'embedding' ? EMBEDDING_PATIENCE_MS : 0,
+      ),
       drainRate: this.drainRate.perWorker,
     };
   }

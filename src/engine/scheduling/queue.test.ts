@@ -46,13 +46,35 @@ describe('queue', () => {
     expect(takeAll(queue)).toBe('first0 first1 first2 second0 second1 second2');
   });
 
-  it('lets a call be overtaken by fresh short ones for four times its own length, no longer', () => {
+  it('lets a call that takes longer than that be overtaken by fresh short ones for four times its own length, no longer', () => {
     const overtakes = (waitedMs: number) => {
       const queue = queueOf({ long: { costs: [800] }, short: { costs: [10], submittedMs: waitedMs } });
       return queue.take(waitedMs)?.entry.name;
     };
     expect(overtakes(790 / AGEING - 1)).toBe('short');
     expect(overtakes(790 / AGEING + 1)).toBe('long');
+  });
+
+  it('serves a call that would take far longer than others before fresh shorter ones, the one due first first', () => {
+    const queueAt = (waitedMs: number) =>
+      queueOf({
+        medium: { costs: [200] },
+        earlier: { costs: [300] },
+        short: { costs: [10], submittedMs: waitedMs },
+      });
+    // Before anything is measured calls are taken to need 250 ms, and patience is 2.1 times that.
+    expect(takeAll(queueAt(200), 200)).toBe('short0 medium0 earlier0');
+    expect(takeAll(queueAt(230), 230)).toBe('earlier0 short0 medium0');
+    expect(takeAll(queueAt(330), 330)).toBe('medium0 earlier0 short0');
+  });
+
+  it('has the more patience the longer calls take', () => {
+    const queue = queueOf({ medium: { costs: [200] }, short: { costs: [10], submittedMs: 400 } });
+    expect(queue.overtakenForMs('decision', 200)).toBe(325);
+    for (let i = 0; i < 400; i++) queue.answered('decision', 1000);
+    expect(queue.overtakenForMs('decision', 200)).toBeCloseTo(1900, 0);
+    expect(queue.overtakenForMs('embedding', 200)).toBe(325);
+    expect(takeAll(queue, 400)).toBe('short0 medium0');
   });
 
   it('serves a call whose last moment has come before all others of its key, the most urgent first', () => {
