@@ -4,7 +4,7 @@ import type { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser';
 
 /** Folder of `src/` → the regular expressions of what else in `src/` its files may import. */
 const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  config: [],
+  config: ['domain/'],
   domain: [],
   runtime: ['domain/'],
   storage: ['domain/'],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
@@ -209,7 +210,7 @@ export function buildCatalog(sources: readonly ModelSource[], pricing: Pricing |
   try {
     return new Catalog(sources, pricing, aliases);
   } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error));
+    throw new StartError(messageOf(error));
   }
 }
 

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { ListedModel } from '../cli/program.ts';
 import type { Config } from '../config/schema.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { DecisionFolder } from '../runtime/model-folder/calibrated-folder.ts';
 import { type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
@@ -18,9 +19,7 @@ export function findModelFolders({ modelsDir, models }: Config): readonly string
   try {
     names = readdirSync(modelsDir).sort();
   } catch (error) {
-    throw new StartError(
-      `The models folder ${modelsDir} cannot be read: ${error instanceof Error ? error.message : error}.`,
-    );
+    throw new StartError(`The models folder ${modelsDir} cannot be read: ${messageOf(error)}.`);
   }
   const folders = names.map((name) => join(modelsDir, name)).filter((folder) => isFile(join(folder, 'model.json')));
   if (folders.length === 0) throw new StartError(`The models folder ${modelsDir} holds no folder with a model.json.`);

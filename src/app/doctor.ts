@@ -8,6 +8,7 @@ import type { SettingFlags } from '../cli/setting-flags.ts';
 import { addressOf, addressToCall } from '../cli/startup-notices.ts';
 import { ConfigError, type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { messageOf } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { findListenFault, isReachableFromOutside } from '../http/listen-address.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
@@ -37,12 +38,12 @@ export async function* diagnose(flags: SettingFlags): AsyncGenerator<Finding> {
   const { config } = loaded;
   const changed = [...loaded.origins.values()].filter((origin) => origin !== 'default').length;
   yield ok('configuration', `valid; ${changed} ${changed === 1 ? 'setting is' : 'settings are'} not the default`);
-  const runs = yield* checkAddress(config);
-  yield* checkDataFolder(config);
-  yield* checkStore(locateStore(config), runs);
-  yield await checkTokenizer(config);
-  yield* checkModels(config);
-  yield* checkUpstreams(loaded);
+  const runs = yield* lookAtAddress(config);
+  yield* lookAtDataFolder(config);
+  yield* lookAtStore(locateStore(config), runs);
+  yield await lookAtTokenizer(config);
+  yield* lookAtModels(config);
+  yield* lookAtUpstreams(loaded);
 }
 
 function readConfig(flags: SettingFlags): LoadedConfig | readonly string[] {
@@ -55,7 +56,7 @@ function readConfig(flags: SettingFlags): LoadedConfig | readonly string[] {
 }
 
 /** @returns whether a server runs there */
-async function* checkAddress({ host, port }: Config): AsyncGenerator<Finding, boolean> {
+async function* lookAtAddress({ host, port }: Config): AsyncGenerator<Finding, boolean> {
   const listenFault = port === 0 ? undefined : await findListenFault({ host, port });
   const runs = listenFault !== undefined && (await isUmpire(addressToCall(host, port)));
   if (listenFault === undefined) yield ok('address', `${addressOf(host, port)} is free`);
@@ -81,7 +82,7 @@ async function isUmpire(address: string): Promise<boolean> {
   }
 }
 
-function* checkDataFolder({ dataDir }: Config): Generator<Finding> {
+function* lookAtDataFolder({ dataDir }: Config): Generator<Finding> {
   if (!existsSync(dataDir)) {
     yield ok('data folder', `${dataDir} is not there yet; the first start makes it`);
     return;
@@ -102,7 +103,7 @@ function* checkDataFolder({ dataDir }: Config): Generator<Finding> {
     : ok('disk', told);
 }
 
-async function* checkStore(store: StoreLocation, runs: boolean): AsyncGenerator<Finding> {
+async function* lookAtStore(store: StoreLocation, runs: boolean): AsyncGenerator<Finding> {
   if (store.type === 'sqlite' && !existsSync(sqliteFile(store.dataDir))) {
     yield ok('store', 'SQLite; the first start makes it');
     return;
@@ -120,13 +121,13 @@ async function* checkStore(store: StoreLocation, runs: boolean): AsyncGenerator<
   }
 }
 
-async function checkTokenizer({ engine }: Config): Promise<Finding> {
+async function lookAtTokenizer({ engine }: Config): Promise<Finding> {
   if (engine.tokenizer === 'javascript') return ok('tokenizer', 'JavaScript, as configured');
   const addon = await loadAddon();
   return isAddon(addon) ? ok('tokenizer', 'native') : note('tokenizer', `JavaScript, which is slower: ${addon.reason}`);
 }
 
-async function* checkModels(config: Config): AsyncGenerator<Finding> {
+async function* lookAtModels(config: Config): AsyncGenerator<Finding> {
   let folders: readonly string[];
   try {
     folders = findModelFolders(config);
@@ -145,11 +146,11 @@ async function* checkModels(config: Config): AsyncGenerator<Finding> {
       yield fault('models', messageOf(error));
     }
   }
-  yield* checkNames(cards, config);
+  yield* lookAtNames(cards, config);
 }
 
 /** Two models of one id, an alias of no model: as a start would find it. */
-function* checkNames(local: readonly ModelCard[], { upstreams, aliases }: Config): Generator<Finding> {
+function* lookAtNames(local: readonly ModelCard[], { upstreams, aliases }: Config): Generator<Finding> {
   const offered = upstreams.flatMap(({ models }) => models.map(({ id }) => nameCard(id, 'llm')));
   try {
     buildCatalog([{ models: [...local, ...offered] }], undefined, aliases);
@@ -163,7 +164,7 @@ function nameCard(id: string, type: ModelCard['type']): ModelCard {
   return { id, type, description: '', ownedBy: '', releaseDate: '', price };
 }
 
-async function* checkUpstreams(loaded: LoadedConfig): AsyncGenerator<Finding> {
+async function* lookAtUpstreams(loaded: LoadedConfig): AsyncGenerator<Finding> {
   const upstreams = listCheckedUpstreams(loaded);
   // All at once: each may take until its limit.
   const findings = upstreams.map((upstream) => checkUpstream(upstream, AbortSignal.timeout(UPSTREAM_TIMEOUT_MS)));
@@ -171,10 +172,6 @@ async function* checkUpstreams(loaded: LoadedConfig): AsyncGenerator<Finding> {
     const found = await findings[index];
     if (found !== undefined) yield { subject: `upstream ${name}`, ...found };
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function ok(subject: string, text: string): Finding {

@@ -46,7 +46,7 @@ export const program: Program = {
   serve: (flags) => serve(loadConfig({ flags }), { ...program, ...findPlace() }),
   withServices,
   storeTools: createStoreTools(),
-  diagnose,
+  diagnose: lookAround,
   listModels: (flags) => listModels(loadConfig({ flags }).config),
   verifyModels,
   startLocalServer: (flags) => startLocalServer(loadConfig({ flags })),
@@ -109,7 +109,7 @@ function locateTarget({ database }: Config, target: CopyTarget): StoreLocation {
 }
 
 /** Loaded only for its command, as above. */
-async function* diagnose(flags: SettingFlags): AsyncGenerator<Finding> {
+async function* lookAround(flags: SettingFlags): AsyncGenerator<Finding> {
   const doctor = await import('./doctor.ts');
   yield* doctor.diagnose(flags);
 }

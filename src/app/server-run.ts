@@ -8,6 +8,7 @@ import { type GreetedServer, greet } from '../cli/greeting.ts';
 import { describeAddress, describeServer, type StartedServer } from '../cli/startup-notices.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { messageOf } from '../domain/errors.ts';
 import { describeListenFailure, findListenFault, isReachableFromOutside } from '../http/listen-address.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { StartError } from '../runtime/start-error.ts';
@@ -183,7 +184,7 @@ class ServerRun {
     try {
       await writeForOwner(file, `${first.secret}\n`);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new StartError(
         `The first API key could not be written to ${file}: ${reason}. Nobody has it; make another one with \`umpire keys create --name admin --scope inference --scope admin\`.`,
       );

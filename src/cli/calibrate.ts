@@ -1,6 +1,7 @@
 // `umpire calibrate`: temperatures for a model out of somebody's own labelled rows, written into its folder.
 
 import { writeFile } from 'node:fs/promises';
+import { messageOf } from '../domain/errors.ts';
 import { answerRows } from '../quality/asking.ts';
 import { type CalibratedGroup, type Calibration, calibrate } from '../quality/calibration.ts';
 import type { Figures } from '../quality/figures.ts';
@@ -86,7 +87,7 @@ async function write(
   try {
     await writeFile(out, manifest);
   } catch (error) {
-    throw new UsageError(`${out} cannot be written: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new UsageError(`${out} cannot be written: ${messageOf(error)}.`);
   }
   return `Written: ${out}. The model folder stays as it is; to use these temperatures, copy the folder and calibrate the copy.\n`;
 }

@@ -1,6 +1,7 @@
 // The shape of a command, and the reading of its arguments: its own options beside the settings every command takes.
 
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { messageOf } from '../domain/errors.ts';
 import { findNearest } from '../domain/near-miss.ts';
 import type { Program } from './program.ts';
 import type { SettingFlags } from './setting-flags.ts';
@@ -86,7 +87,7 @@ function parseStrictly(args: readonly string[], options: Record<string, ParseArg
 
 /** Node's own advice on unknown options speaks of positional arguments, which is never what was meant. */
 function describeParseFailure(error: unknown, names: readonly string[]): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const [known, unknown] = /^Unknown option '(--?[^']*)'/.exec(message) ?? [];
   if (known === undefined || unknown === undefined) return message;
   const nearest = findNearest(unknown.replace(/^--?(no-)?/, ''), names);

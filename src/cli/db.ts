@@ -1,8 +1,9 @@
 // `umpire db backup|restore|check|copy`: the store as one thing.
 
 import { formatUsd } from '../domain/money.ts';
+import type { CheckedStore, CopiedStore } from '../domain/store-report.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
-import type { CopyTarget, StoreCheck, StoreCopy } from './store-tools.ts';
+import type { CopyTarget } from './store-tools.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
 const TARGET_VARIABLE = 'UMPIRE_TARGET_DATABASE_URL';
@@ -108,7 +109,10 @@ function checkAddress(url: string, name: string): string {
   throw new UsageError(`${name} must be a postgres:// address.`);
 }
 
-function describe({ name, schemaVersion, newestSchemaVersion, damage, books }: StoreCheck, faults: readonly string[]) {
+function describe(
+  { name, schemaVersion, newestSchemaVersion, damage, books }: CheckedStore,
+  faults: readonly string[],
+) {
   const isOlder = schemaVersion !== undefined && schemaVersion < newestSchemaVersion;
   const lines: (readonly [string, string])[] = [
     ['store', name],
@@ -129,7 +133,7 @@ function heading(damage: readonly string[]): string {
   return damage.length > 0 ? 'The file is damaged:' : 'The books do not agree:';
 }
 
-function toJson({ name, schemaVersion, newestSchemaVersion, books }: StoreCheck, faults: readonly string[]): object {
+function toJson({ name, schemaVersion, newestSchemaVersion, books }: CheckedStore, faults: readonly string[]): object {
   return {
     store: name,
     schema: schemaVersion ?? null,
@@ -147,13 +151,13 @@ function toJson({ name, schemaVersion, newestSchemaVersion, books }: StoreCheck,
   };
 }
 
-function describeCopy({ tables, costPicoUsd }: StoreCopy): string {
+function describeCopy({ tables, costPicoUsd }: CopiedStore): string {
   const rows = tables.map(({ table, rows: count }) => [table, String(count)]);
   const table = renderTable([['TABLE', 'ROWS'], ...rows], new Set([1]));
   return `${table}\nCopied, read back and compared. Cost in all: $${formatUsd(costPicoUsd)} on both sides.\n`;
 }
 
-function toCopyJson({ tables, costPicoUsd }: StoreCopy): object {
+function toCopyJson({ tables, costPicoUsd }: CopiedStore): object {
   return {
     tables: Object.fromEntries(tables.map(({ table, rows }) => [table, rows])),
     cost_usd: formatUsd(costPicoUsd),

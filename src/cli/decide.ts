@@ -1,6 +1,7 @@
 // `umpire decide`: asks questions about a document, of a server or of an engine in this process.
 
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../domain/errors.ts';
 import { renderAnswers } from './answer-bars.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import type { Program, ServerConnection, WireReply } from './program.ts';
@@ -55,7 +56,7 @@ export const decideCommand: Command = {
   async run(given, program) {
     const questions = await readQuestions(given);
     const body = requestBody(given, await readDocument(given, program), questions);
-    const server = await openServer(given, program);
+    const server = await chooseServer(given, program);
     try {
       return printReply(await post(server, body), { given, program, questions });
     } finally {
@@ -98,7 +99,7 @@ async function readText(file: string): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file));
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(`${file} is no text: it is not valid UTF-8.`);
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}.`);
   }
 }
 
@@ -107,7 +108,7 @@ function requestBody({ options }: CommandArguments, state: string, questions: As
   return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${questions.json}}`;
 }
 
-async function openServer({ options, settings }: CommandArguments, program: Program): Promise<ServerConnection> {
+async function chooseServer({ options, settings }: CommandArguments, program: Program): Promise<ServerConnection> {
   const { url = program.clientSettings.url } = options;
   if (typeof url !== 'string') return await program.startLocalServer(settings);
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an http or https address.');
@@ -121,18 +122,18 @@ async function post(server: ServerConnection, body: string): Promise<WireReply> 
     const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
     return {
       status: 0,
-      body: `No answer from the server${cause || `: ${error instanceof Error ? error.message : error}`}.`,
+      body: `No answer from the server${cause || `: ${messageOf(error)}`}.`,
     };
   }
 }
 
-interface Asked {
+interface Asking {
   readonly given: CommandArguments;
   readonly program: Program;
   readonly questions: AskedQuestions;
 }
 
-function printReply({ status, body }: WireReply, { given, program, questions }: Asked): number {
+function printReply({ status, body }: WireReply, { given, program, questions }: Asking): number {
   if (status !== 200) {
     const isKeyMissing = status === 401 && program.clientSettings.apiKey === undefined;
     const remedy = isKeyMissing ? ' UMPIRE_API_KEY takes the key for it.' : '';

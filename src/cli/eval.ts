@@ -16,7 +16,7 @@ import type { Command } from './command.ts';
 import { FIGURE_HEADINGS, figureCells, formatFigure } from './figure-cells.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel } from './program.ts';
-import { renderTable } from './table.ts';
+import { clean, renderTable } from './table.ts';
 import { askOverWire } from './wire-ask.ts';
 
 const DEFAULT_MODEL = 'kev';
@@ -73,13 +73,13 @@ interface EvaluationReport {
   readonly order: OrderInstability;
 }
 
-interface Measured {
+interface MeasuredModel {
   readonly model: DecisionModel;
   readonly rows: number;
   readonly order: OrderInstability;
 }
 
-function makeReport(answers: readonly LabelledAnswer[], { model, rows, order }: Measured): EvaluationReport {
+function makeReport(answers: readonly LabelledAnswer[], { model, rows, order }: MeasuredModel): EvaluationReport {
   const { temperatures } = model;
   const probabilities = answers.map((answer) => probabilitiesOf(answer, temperatures));
   return {
@@ -114,11 +114,6 @@ function renderBreakdown(title: string, rows: readonly BreakdownRow[]): string {
 function renderOrder({ questions, largestShift }: OrderInstability): string {
   if (questions === 0) return 'No choice among the questions, so no order of options to change.';
   return `Options in another order, ${questions} questions: a probability changes by ${largestShift} at most.`;
-}
-
-/** Names are any text: control characters would steer the terminal. */
-function clean(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ');
 }
 
 function toJson({ model, rows, all, tasks, byStateTokens, byOptions, reliability, order }: EvaluationReport): object {

@@ -6,8 +6,8 @@ import { toInstant } from '../domain/instant.ts';
 import { toBudgetStandingJson, toKeyJson } from '../domain/key-json.ts';
 import type { ApiKeyService, CreatedApiKey, KeyPatch } from '../services/keys/keys.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
-import { KEY_HEADING, toKeyCells, toKeyLines } from './key-fields.ts';
 import { budgetOf, KEY_OPTIONS, type KeyWish, readKeyWish } from './key-options.ts';
+import { KEY_HEADING, toKeyCells, toKeyLines } from './key-text.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 import { parseSpan } from './times.ts';
 

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { messageOf } from '../domain/errors.ts';
 import { parsePlainJson } from '../domain/json.ts';
 import { findLabelTask, type LabelTask } from '../quality/label-task.ts';
 import { type LabelledRow, parseLabelledRows } from '../quality/labelled-row.ts';
@@ -52,7 +53,7 @@ async function readText(path: string): Promise<string> {
     const bytes = await readFile(path);
     return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new UsageError(`${path} cannot be read: ${messageOf(error)}.`);
   }
 }
 

@@ -27,7 +27,7 @@ export function questionsFromTokens(tokens: readonly Token[]): AskedQuestions {
   if (drafts.length === 0) throw new UsageError('Ask something: --choice, --noul, --score or --questions.');
   const named = drafts.map((draft, index) => [`q${index + 1}`, draft] as const);
   return {
-    json: writeObject(named.map(([name, draft]) => [name, writeQuestion(draft)])),
+    json: writeObject(named.map(([name, draft]) => [name, writeDraft(draft)])),
     titles: new Map(named.map(([name, draft]) => [name, draft.instructions])),
   };
 }
@@ -62,7 +62,7 @@ function isType(name: string): name is Draft['type'] {
   return name === 'choice' || name === 'score' || name === 'noul';
 }
 
-function writeQuestion({ type, instructions, words }: Draft): string {
+function writeDraft({ type, instructions, words }: Draft): string {
   const head: [string, string][] = [
     ['type', JSON.stringify(type)],
     ['instructions', JSON.stringify(instructions)],

@@ -1,5 +1,6 @@
 // `umpire usage` and `umpire requests`: sums over the ledger, and its single rows.
 
+import { periodStartMs } from '../domain/account.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
 import type { LedgerRow } from '../domain/ledger.ts';
@@ -170,7 +171,7 @@ function readFilter({ options }: CommandArguments, nowMs: number): UsageFilter {
   const { from, to, key, model, endpoint } = options;
   // A request of this very millisecond belongs to what was until now.
   const toMs = typeof to === 'string' ? parsePast(to, '--to', nowMs) : nowMs + 1;
-  const fromMs = typeof from === 'string' ? parsePast(from, '--from', nowMs) : startOfMonth(toMs - 1);
+  const fromMs = typeof from === 'string' ? parsePast(from, '--from', nowMs) : periodStartMs('month', toMs - 1);
   if (fromMs >= toMs) throw new UsageError('--from must lie before --to.');
   return {
     fromMs,
@@ -179,9 +180,4 @@ function readFilter({ options }: CommandArguments, nowMs: number): UsageFilter {
     ...(typeof model === 'string' ? { modelId: model } : {}),
     ...(typeof endpoint === 'string' ? { endpoint } : {}),
   };
-}
-
-function startOfMonth(ms: number): number {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parsePlainJson } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
-import { type AskedModel, Refusal } from '../quality/asking.ts';
+import { type AskedModel, UnansweredRow } from '../quality/asking.ts';
 import { writeQuestion } from '../quality/wire-question.ts';
 import type { DecisionModel, ServerConnection } from './program.ts';
 import { errorMessage } from './wire-error.ts';
@@ -18,8 +18,8 @@ export function askOverWire(model: DecisionModel, server: ServerConnection): Ask
     atOnce: Math.min(MOST_AT_ONCE, availableParallelism()),
     ask: async (state, questions) => {
       const reply = await server.post('/ai/v1/systemone', writeRequest(model.id, state, questions));
-      if (reply.status !== 200) throw new Refusal(errorMessage(reply.body));
-      const { answers } = parsePlainJson(reply.body) as { answers: Readonly<Record<string, WireAnswer>> };
+      if (reply.status !== 200) throw new UnansweredRow(errorMessage(reply.body));
+      const { answers } = parsePlainJson(reply.body) as { answers: Readonly<Record<string, WireProbabilities>> };
       return questions.map((question, place) => readAnswer(question, answers[place]));
     },
   };
@@ -31,13 +31,13 @@ function writeRequest(modelId: string, state: string, questions: readonly Questi
   return `{"model":${JSON.stringify(modelId)},"state":${JSON.stringify(state)},"questions":{${members.join(',')}}}`;
 }
 
-interface WireAnswer {
+interface WireProbabilities {
   readonly noul?: number;
   readonly probabilities?: Readonly<Record<string, number>>;
 }
 
 /** @returns `[options]`, in the order of the question; noul: false, true */
-function readAnswer(question: Question, answer: WireAnswer | undefined): number[] {
+function readAnswer(question: Question, answer: WireProbabilities | undefined): number[] {
   const { noul = Number.NaN, probabilities = {} } = answer ?? {};
   if (question.type === 'noul') return [1 - noul, noul];
   const names =

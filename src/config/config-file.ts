@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
+import { messageOf } from '../domain/errors.ts';
+import { isRecord } from '../domain/json.ts';
 
 export interface ConfigFile {
   readonly path: string;
@@ -14,7 +16,7 @@ export function readConfigFile(path: string, faults: string[]): ConfigFile | und
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    faults.push(`The file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    faults.push(`The file ${path} cannot be read: ${messageOf(error)}.`);
     return undefined;
   }
   const document = parseDocument(text, { uniqueKeys: true });
@@ -27,10 +29,6 @@ export function readConfigFile(path: string, faults: string[]): ConfigFile | und
   if (isRecord(content)) return { path, content: withoutEmpty(content) };
   faults.push(`The file ${path} must hold settings by name.`);
   return undefined;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An empty value in the file leaves the setting unset, as an empty variable does. */

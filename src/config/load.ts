@@ -3,7 +3,8 @@
 
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { type ConfigFile, isRecord, readConfigFile } from './config-file.ts';
+import { isRecord } from '../domain/json.ts';
+import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { type Config, configSchema } from './schema.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 

@@ -5,19 +5,19 @@ import { renderConfigPage } from '../config/document.ts';
 import { renderErrorsPage } from './errors-page.ts';
 import { renderOpenapiDocument } from './openapi-document.ts';
 
-interface Page {
+interface DocsPage {
   /** Relative to the repository. */
   readonly path: string;
   readonly render: () => string | Promise<string>;
 }
 
-const pages: readonly Page[] = [
+const pages: readonly DocsPage[] = [
   { path: 'docs/config.md', render: renderConfigPage },
   { path: 'docs/errors.md', render: renderErrorsPage },
   { path: 'docs/openapi.json', render: renderOpenapiDocument },
 ];
 
-const addressOf = (page: Page) => new URL(`../../${page.path}`, import.meta.url);
+const addressOf = (page: DocsPage) => new URL(`../../${page.path}`, import.meta.url);
 
 async function write(): Promise<void> {
   for (const page of pages) writeFileSync(addressOf(page), await page.render());
@@ -29,7 +29,7 @@ async function findStale(): Promise<string[]> {
   return stale;
 }
 
-function readIfThere(page: Page): string | undefined {
+function readIfThere(page: DocsPage): string | undefined {
   try {
     return readFileSync(addressOf(page), 'utf8');
   } catch {

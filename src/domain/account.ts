@@ -2,7 +2,7 @@
 // limits are handed in, and the account that is handed in never changes.
 
 import type { BudgetReset, KeyLimits } from './api-key.ts';
-import type { Demand, RefusalReason, Standing } from './ledger.ts';
+import type { Demand, RefusingLimit, Standing } from './ledger.ts';
 import {
   advance,
   fits,
@@ -44,9 +44,9 @@ export interface Closed {
   readonly tokens: number;
 }
 
-export type Decision =
+export type Verdict =
   | { readonly type: 'admitted'; readonly account: Account }
-  | { readonly type: 'refused'; readonly reason: RefusalReason; readonly retryAfterMs: number | null };
+  | { readonly type: 'refused'; readonly reason: RefusingLimit; readonly retryAfterMs: number | null };
 
 const DAY_MS = 86_400_000;
 /** When a running request ends is not known; asking once a second costs little. */
@@ -81,7 +81,7 @@ export function periodEndMs(reset: BudgetReset, nowMs: number): number | null {
 }
 
 /** @param account of the period that `nowMs` is in */
-export function admit(account: Account, demand: Demand, nowMs: number): Decision {
+export function admit(account: Account, demand: Demand, nowMs: number): Verdict {
   const window = advance(account.window, nowMs);
   const refusal = refuseBudget(account, demand, nowMs) ?? refuseLimits({ ...account, window }, demand, nowMs);
   if (refusal !== undefined) return { type: 'refused', ...refusal };
@@ -165,15 +165,15 @@ function endOne(account: Account, { acceptedAtMs, costPicoUsd }: Opened): Accoun
   };
 }
 
-type Refusal = Omit<Extract<Decision, { type: 'refused' }>, 'type'>;
+type VerdictRefusal = Omit<Extract<Verdict, { type: 'refused' }>, 'type'>;
 
 export interface LimitRefusal {
-  readonly reason: Exclude<RefusalReason, 'budget'>;
+  readonly reason: Exclude<RefusingLimit, 'budget'>;
   /** null: not by waiting. */
   readonly retryAfterMs: number | null;
 }
 
-function refuseBudget(account: Account, { budget, costPicoUsd }: Demand, nowMs: number): Refusal | undefined {
+function refuseBudget(account: Account, { budget, costPicoUsd }: Demand, nowMs: number): VerdictRefusal | undefined {
   if (budget === null) return undefined;
   const { amountPicoUsd, reset } = budget;
   if (account.spentPicoUsd + account.reservedPicoUsd + costPicoUsd <= amountPicoUsd) return undefined;

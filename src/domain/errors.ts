@@ -146,6 +146,11 @@ export class AppError extends Error {
   }
 }
 
+/** What a failure says of itself; anything can be thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** An `AppError` as it crosses threads: structured clone keeps neither class nor extra fields. */
 export interface ErrorRecord {
   readonly code: ErrorCode;
@@ -157,7 +162,7 @@ export interface ErrorRecord {
 /** @returns the record of an `AppError`; of anything else an `internal_error` that keeps only the message. */
 export function toErrorRecord(error: unknown): ErrorRecord {
   if (!(error instanceof AppError)) {
-    return { code: 'internal_error', message: error instanceof Error ? error.message : String(error) };
+    return { code: 'internal_error', message: messageOf(error) };
   }
   return {
     code: error.code,

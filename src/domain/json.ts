@@ -8,8 +8,14 @@ export type JsonObject = ReadonlyMap<string, JsonValue>;
 
 export const MAX_JSON_DEPTH = 64;
 
-export function isObject(value: JsonValue): value is JsonObject {
+/** Whether it is an object whose names keep their order. */
+export function isJsonObject(value: JsonValue): value is JsonObject {
   return value instanceof Map;
+}
+
+/** Whether it is an object as `JSON.parse` makes them. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isList(value: JsonValue): value is readonly JsonValue[] {

@@ -76,7 +76,7 @@ export interface Demand {
   readonly limits: KeyLimits;
 }
 
-export type RefusalReason = 'budget' | LimitCount;
+export type RefusingLimit = 'budget' | LimitCount;
 
 /** A reply that is given again to a retry. */
 export interface StoredReply {

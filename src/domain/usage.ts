@@ -22,3 +22,11 @@ export interface JobTimings {
   readonly tokenizeMs: number;
   readonly inferMs: number;
 }
+
+/** Jobs since the start, by where their results came from, and what is kept at the moment. */
+export interface AnswerCounts {
+  readonly miss: number;
+  readonly merged: number;
+  readonly hit: number;
+  readonly keptBytes: number;
+}

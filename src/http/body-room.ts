@@ -40,7 +40,7 @@ interface Held {
   isReleased: boolean;
 }
 
-interface Waiter {
+interface WaitingBody {
   readonly held: Held;
   readonly bytes: number;
   readonly enter: () => void;
@@ -52,7 +52,7 @@ export class BodyRoom {
   readonly #keyBytes: number;
   readonly #nowMs: () => number;
   readonly #shares = new Map<string, Share>();
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<WaitingBody>();
 
   constructor({ totalBytes, keyBytes, nowMs = () => performance.now() }: BodyRoomOptions) {
     this.#total = new Share(totalBytes);
@@ -97,7 +97,7 @@ export class BodyRoom {
     const share = this.#shareOf(held.keyId);
     if (share.waiting >= MAX_WAITING) throw this.#refusal(held, bytes);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { held, bytes, enter: resolve, refuse: reject };
+    const waiter: WaitingBody = { held, bytes, enter: resolve, refuse: reject };
     const timer = setTimeout(() => reject(this.#refusal(held, bytes)), MAX_WAIT_MS);
     this.#waiters.add(waiter);
     for (const one of [share, this.#total]) one.startWaiting(bytes);

@@ -10,16 +10,16 @@ import { rawErrorReply } from './error-reply.ts';
 import { newRequestId, requestIdHeaders } from './request-id.ts';
 import { ALL_METHODS } from './unknown-route.ts';
 
-interface Exchange {
+interface OpenExchange {
   readonly request: IncomingMessage;
   readonly reply: ServerResponse;
 }
 
 interface Exchanges {
   /** Whose replies are not over. Several where a client sends requests without waiting. */
-  readonly open: Set<Exchange>;
+  readonly open: Set<OpenExchange>;
   /** The one that began last: what arrives may belong to its body. */
-  latest: Exchange;
+  latest: OpenExchange;
 }
 
 const exchanges = new WeakMap<Socket, Exchanges>();
@@ -40,7 +40,7 @@ export function answerClientError(error: ClientError, socket: Socket): void {
     socket.destroy(error);
     return;
   }
-  refuseConnection(socket, toAppError(error));
+  refuseConnection(socket, tellClientError(error));
 }
 
 /** Of the request whose body the socket was in the middle of. */
@@ -57,7 +57,7 @@ interface ClientError extends NodeJS.ErrnoException {
 /** A request line that is right but for a method that nobody knows. */
 const REQUEST_LINE = /^([\w!#$%&'*+.^`|~-]{1,64}) [\x21-\x7e]+ HTTP\/1\.[01]\r?\n/;
 
-function toAppError({ code, rawPacket }: ClientError): AppError {
+function tellClientError({ code, rawPacket }: ClientError): AppError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('request_timeout', 'The request was not sent in time.');
@@ -174,7 +174,7 @@ export function manageConnections(app: FastifyInstance, { writeTimeoutMs, isDrai
   });
 }
 
-function noteExchange(socket: Socket, exchange: Exchange): void {
+function noteExchange(socket: Socket, exchange: OpenExchange): void {
   const ofSocket = exchanges.get(socket) ?? { open: new Set(), latest: exchange };
   exchanges.set(socket, ofSocket);
   ofSocket.latest = exchange;

@@ -13,12 +13,12 @@ export const EVENT_STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buff
 const LINE_BREAKS = /[\r\n]+/g;
 const DONE = '[DONE]';
 
-interface Chunk {
+interface JsonChunk {
   readonly json: string;
 }
 
 /** A whole stream as one text, as it was or would be sent. */
-export function formatEventStream(chunks: readonly Chunk[]): string {
+export function formatEventStream(chunks: readonly JsonChunk[]): string {
   return chunks.map(formatChunk).join('') + formatEvent(DONE);
 }
 
@@ -47,7 +47,7 @@ export class EventStream {
   }
 
   /** Resolves when there is room for more. @throws ClientLeftError when the client has left or stalls */
-  async send(chunk: Chunk): Promise<void> {
+  async send(chunk: JsonChunk): Promise<void> {
     const { raw } = this.#reply;
     if (raw.destroyed) return await leave(raw);
     if (raw.write(formatChunk(chunk))) return;
@@ -85,7 +85,7 @@ async function leave(raw: ServerResponse): Promise<never> {
 }
 
 /** Line breaks stand only between the tokens of JSON, never in a string. */
-function formatChunk({ json }: Chunk): string {
+function formatChunk({ json }: JsonChunk): string {
   return formatEvent(json.replace(LINE_BREAKS, ' '));
 }
 

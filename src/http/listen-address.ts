@@ -3,6 +3,7 @@
 
 import { once } from 'node:events';
 import { BlockList, createServer, isIP } from 'node:net';
+import { messageOf } from '../domain/errors.ts';
 
 export interface ListenAddress {
   readonly host: string;
@@ -32,7 +33,7 @@ export async function findListenFault(address: ListenAddress): Promise<string | 
 /** In words, with the flag that changes it. */
 export function describeListenFailure({ host, port }: ListenAddress, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return `Cannot listen on ${host}, port ${port}: ${reasonAndRemedy(code, port) ?? `${message}.`}`;
 }
 

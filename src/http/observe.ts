@@ -14,12 +14,12 @@ export interface RequestSample {
   readonly durationMs: number;
 }
 
-export interface TokenCounter {
+export interface TokenMetrics {
   countTokens(modelId: string, usage: Usage): void;
 }
 
 /** Where samples go; implemented in observability/metrics.ts and handed in by the composition root. */
-export interface RequestMetrics extends TokenCounter {
+export interface RequestMetrics extends TokenMetrics {
   requestStarted(): void;
   requestFinished(sample: RequestSample): void;
   /** The Prometheus text format, with its content type. */

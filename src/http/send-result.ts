@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { JobTimings } from '../domain/usage.ts';
 import type { LocalReply, LocalResult, ReplyWriter } from '../services/inference/inference.ts';
 import { costHeaders, receiptHeaders, sendReplay } from './accounting-headers.ts';
-import type { TokenCounter } from './observe.ts';
+import type { TokenMetrics } from './observe.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -23,8 +23,8 @@ export function resultWriter<Result extends LocalResult>(
   };
 }
 
-export interface Telling {
-  readonly metrics: TokenCounter;
+export interface ResultTelling {
+  readonly metrics: TokenMetrics;
   /** Whether the reply says if its answer was shared: where none ever is, there is nothing to say. */
   readonly tellsSharing: boolean;
 }
@@ -32,7 +32,7 @@ export interface Telling {
 export function sendResult(
   reply: FastifyReply,
   answered: LocalReply<LocalResult>,
-  { metrics, tellsSharing }: Telling,
+  { metrics, tellsSharing }: ResultTelling,
 ): FastifyReply {
   if (answered.type === 'replayed') return sendReplay(reply, answered.reply);
   const { result, body, receipt } = answered;

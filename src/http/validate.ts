@@ -9,10 +9,10 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (data) => {
     const result = schema.safeParse(data);
-    return result.success ? { value: result.data } : { error: toAppError(result.error) };
+    return result.success ? { value: result.data } : { error: tellFirstIssue(result.error) };
   };
 
-function toAppError(error: z.ZodError): AppError {
+function tellFirstIssue(error: z.ZodError): AppError {
   const issue = error.issues[0];
   if (issue === undefined) return new AppError('invalid_request', 'The request is invalid.');
   const param = formatPath(issue.path);

@@ -2,7 +2,7 @@
 // itself. Labels hold routes and model ids, never text of a caller.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Usage } from '../domain/usage.ts';
+import type { AnswerCounts, Usage } from '../domain/usage.ts';
 
 /** The engine's numbers, read at scrape time. */
 export interface EngineGauges {
@@ -14,18 +14,10 @@ export interface EngineGauges {
   readonly stateCache: { readonly stateTokens: number; readonly keptTokens: number };
 }
 
-/** The same of shared answers: jobs by where their results came from. */
-export interface AnswerGauges {
-  readonly miss: number;
-  readonly merged: number;
-  readonly hit: number;
-  readonly keptBytes: number;
-}
-
 export interface MetricsSources {
   readonly engineStatus: () => EngineGauges;
   /** Absent: no answers are shared. */
-  readonly answerCounts?: (() => AnswerGauges) | undefined;
+  readonly answerCounts?: (() => AnswerCounts) | undefined;
 }
 
 interface FinishedRequest {
@@ -191,7 +183,7 @@ function engineMetrics(registry: Registry, engineStatus: () => EngineGauges): vo
   });
 }
 
-function answerMetrics(registry: Registry, answerCounts: () => AnswerGauges): void {
+function answerMetrics(registry: Registry, answerCounts: () => AnswerCounts): void {
   countedAtScrape(registry, {
     name: 'umpire_answer_cache_requests_total',
     help: 'Decisions and embeddings, by where the answer came from: a run of its own (miss), one under way (merged), one that was kept (hit).',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../domain/question.ts';
-import { type Ask, type AskedModel, answerRows, measureOrderInstability, Refusal } from './asking.ts';
+import { type Ask, type AskedModel, answerRows, measureOrderInstability, UnansweredRow } from './asking.ts';
 import { probabilitiesOf } from './labelled-answer.ts';
 import { type LabelledRow, parseLabelledRows } from './labelled-row.ts';
 
@@ -51,7 +51,7 @@ describe('answers of labelled rows', () => {
 
   it('leave out rows that the model refuses, and say which', async () => {
     const ask: Ask = async (state, questions) => {
-      if (state.includes(' ')) throw new Refusal(`${state.length} is too long`);
+      if (state.includes(' ')) throw new UnansweredRow(`${state.length} is too long`);
       return await byName(state, questions);
     };
     const { answers, refusals } = await answerRows(rows, model(ask));
@@ -86,7 +86,7 @@ describe('order instability', () => {
     const noChoices = rows.map((row) => ({ ...row, questions: row.questions.slice(1) }));
     expect(await measureOrderInstability(noChoices, model(byName))).toEqual({ questions: 0, largestShift: 0 });
     const refuse: Ask = async () => {
-      throw new Refusal('no');
+      throw new UnansweredRow('no');
     };
     expect(await measureOrderInstability(rows, model(refuse))).toEqual({ questions: 0, largestShift: 0 });
   });

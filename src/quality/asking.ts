@@ -6,12 +6,12 @@ import { type Temperatures, temperatureOf } from '../domain/temperature.ts';
 import { type LabelledAnswer, toLogits } from './labelled-answer.ts';
 import type { LabelledRow } from './labelled-row.ts';
 
-/** @returns `[questions][options]`, in the order of the questions; noul: false, true. @throws Refusal */
+/** @returns `[questions][options]`, in the order of the questions; noul: false, true. @throws UnansweredRow */
 export type Ask = (state: string, questions: readonly Question[]) => Promise<readonly (readonly number[])[]>;
 
 /** Why a model would not answer a row: it is too long, for example. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class UnansweredRow extends Error {
+  override readonly name = 'UnansweredRow';
 }
 
 export interface AskedModel {
@@ -37,7 +37,7 @@ export async function answerRows(rows: readonly LabelledRow[], model: AskedModel
     try {
       answers[place] = await answerRow(row, model);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof UnansweredRow)) throw error;
       refusals.push({ line: row.line, message: error.message });
     }
   });
@@ -101,7 +101,7 @@ async function askUnlessRefused(ask: Ask, state: string, questions: readonly Que
   try {
     return await ask(state, questions);
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof UnansweredRow) return undefined;
     throw error;
   }
 }

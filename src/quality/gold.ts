@@ -1,7 +1,8 @@
 // What is right about a question, as shares of its options: `gold` names one, `soft` gives each its share. Pure.
 
+import { isRecord } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
-import { isRecord, RowFault } from './wire-question.ts';
+import { RowFault } from './wire-question.ts';
 
 export interface Target {
   /** `[options]`; noul: false, true; of a score its levels' numbers. */

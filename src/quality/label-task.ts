@@ -1,10 +1,11 @@
 // Tasks whose rows carry a label alone: options and wordings stand once, in a tasks.json. Pure; mirrors `plain_examples`
 // of models/training/umpire_training/tasks.py.
 
+import { isRecord } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
 import { toShares } from './gold.ts';
 import type { LabelledQuestion } from './labelled-question.ts';
-import { isRecord, parseQuestion, RowFault } from './wire-question.ts';
+import { parseQuestion, RowFault } from './wire-question.ts';
 
 /** An entry of tasks.json, as far as it is read. */
 export interface LabelTask {

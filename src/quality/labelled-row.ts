@@ -1,11 +1,11 @@
 // Rows of a labelled file: a document, questions as a decision request has them, and what is right. Pure; where a file
 // lies and what it is asked of is not known here. The format is docs/guides/evaluation.md's.
 
-import { parsePlainJson } from '../domain/json.ts';
+import { isRecord, parsePlainJson } from '../domain/json.ts';
 import { toTarget } from './gold.ts';
 import { type LabelTask, questionOfTask } from './label-task.ts';
 import type { LabelledQuestion } from './labelled-question.ts';
-import { isRecord, parseQuestion, RowFault } from './wire-question.ts';
+import { parseQuestion, RowFault } from './wire-question.ts';
 
 export interface LabelledRow {
   /** From 1, as editors count. */
@@ -70,7 +70,7 @@ interface RowPlace {
 }
 
 function parseRow(text: string, { line, place, defaults }: RowPlace): LabelledRow {
-  const row = parseObject(text);
+  const row = parseRowObject(text);
   const { state } = row;
   if (typeof state !== 'string') throw new RowFault("the field 'state' must be a string");
   if (defaults.task !== undefined && row['questions'] === undefined) {
@@ -81,7 +81,7 @@ function parseRow(text: string, { line, place, defaults }: RowPlace): LabelledRo
   return { line, state, questions };
 }
 
-function parseObject(text: string): Record<string, unknown> {
+function parseRowObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = parsePlainJson(text);

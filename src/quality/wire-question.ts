@@ -1,6 +1,7 @@
 // One question between a labelled file, the domain and a request. Checks what it reads; limits are checked by whoever
 // is asked. Pure.
 
+import { isRecord } from '../domain/json.ts';
 import type { ChoiceOption, Question } from '../domain/question.ts';
 
 /** What is wrong with a row, without its line. */
@@ -67,8 +68,4 @@ export function writeQuestion(question: Question): string {
     case 'noul':
       return `${head},"criteria":${JSON.stringify({ true: question.whenTrue, false: question.whenFalse })}}`;
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

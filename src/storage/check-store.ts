@@ -3,20 +3,10 @@
 
 import { type Kysely, sql } from 'kysely';
 import { formatUsd } from '../domain/money.ts';
+import type { CheckedBooks } from '../domain/store-report.ts';
 import { isPostgres } from './database-kind.ts';
 import { sumCosts } from './ledger-sums.ts';
 import type { Database } from './schema.ts';
-
-export interface CheckedBooks {
-  /** In words; empty when all is well. */
-  readonly faults: readonly string[];
-  readonly keys: number;
-  readonly ledgerRows: number;
-  /** Requests that were accepted and have not ended, or whose process died. */
-  readonly openReservations: number;
-  /** Of all rows and roll-ups. */
-  readonly costPicoUsd: bigint;
-}
 
 /** A condition that no row may meet. */
 interface Rule {

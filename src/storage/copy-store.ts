@@ -3,10 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { messageOf } from '../domain/errors.ts';
+import type { CopiedStore, CopiedTable } from '../domain/store-report.ts';
 import { isPostgres } from './database-kind.ts';
 import { sumCosts } from './ledger-sums.ts';
 import type { Database } from './schema.ts';
-import { messageOf } from './sqlite/sqlite-error.ts';
 import { StorageError } from './storage-error.ts';
 
 /** Processes do not move: none lives on either side, and what they left open is closed where it arrives. */
@@ -34,17 +35,6 @@ const ROWS_PER_STATEMENT = 1000;
 const SIGN_OF_LIFE_MS = 60_000;
 
 type Row = Readonly<Record<string, unknown>>;
-
-export interface CopiedTable {
-  readonly table: string;
-  readonly rows: number;
-}
-
-export interface CopiedStore {
-  readonly tables: readonly CopiedTable[];
-  /** Of all rows and roll-ups; the same on both sides. */
-  readonly costPicoUsd: bigint;
-}
 
 /**
  * Both have the newest schema. Nobody else can write to either while it runs.

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
+import { messageOf } from '../domain/errors.ts';
 import { migrate } from './migrations.ts';
 import { describePostgres } from './postgres/postgres-commands.ts';
 import type { Database } from './schema.ts';
@@ -10,7 +11,6 @@ import { FolderInUse, holdFolderLock } from './sqlite/folder-lock.ts';
 import { createForOwner, LOCK_FILE_NAME, STORE_FILE_NAME } from './sqlite/open-sqlite-stores.ts';
 import { SqliteConnection } from './sqlite/sqlite-connection.ts';
 import { NodeSqliteDialect } from './sqlite/sqlite-dialect.ts';
-import { messageOf } from './sqlite/sqlite-error.ts';
 import { StorageError } from './storage-error.ts';
 
 /** Where a store is. */

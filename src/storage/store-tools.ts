@@ -2,15 +2,15 @@
 // itself is in the files that it calls.
 
 import { type Kysely, sql } from 'kysely';
-import { StoreUnavailableError } from '../domain/errors.ts';
-import { type CheckedBooks, checkBooks } from './check-store.ts';
-import { type CopiedStore, copyStore } from './copy-store.ts';
+import { messageOf, StoreUnavailableError } from '../domain/errors.ts';
+import type { CheckedStore, CopiedStore, RestoredStore, StoreBackup } from '../domain/store-report.ts';
+import { checkBooks } from './check-store.ts';
+import { copyStore } from './copy-store.ts';
 import { newestSchemaVersion, requireKnownVersion } from './migrations.ts';
 import { dumpCommand, restoreCommand } from './postgres/postgres-commands.ts';
 import type { Database } from './schema.ts';
-import { backupSqlite, type StoreCopy } from './sqlite/sqlite-backup.ts';
-import { messageOf } from './sqlite/sqlite-error.ts';
-import { type RestoredStore, restoreSqlite } from './sqlite/sqlite-restore.ts';
+import { backupSqlite } from './sqlite/sqlite-backup.ts';
+import { restoreSqlite } from './sqlite/sqlite-restore.ts';
 import { integrityFaultsOf } from './sqlite/store-file.ts';
 import { StorageError } from './storage-error.ts';
 import {
@@ -28,7 +28,7 @@ export async function backupStore(
   store: StoreLocation,
   file: string,
   options: { readonly overwrite: boolean },
-): Promise<StoreCopy> {
+): Promise<StoreBackup> {
   if (store.type === 'sqlite') return await backupSqlite(sqliteFile(store.dataDir), file, options);
   throw new StorageError(
     `The store is on PostgreSQL, whose own program makes backups. It takes the password from PGPASSWORD or ~/.pgpass:\n\n  ${dumpCommand(store.url, file)}\n`,
@@ -42,18 +42,6 @@ export async function restoreStore(store: StoreLocation, file: string, nowMs: nu
   throw new StorageError(
     `The store is on PostgreSQL, whose own program restores. Stop every server, then:\n\n  ${restoreCommand(store.url, file)}\n`,
   );
-}
-
-export interface CheckedStore {
-  /** Path, or address without a password. */
-  readonly name: string;
-  /** undefined: it could not be read. */
-  readonly schemaVersion: number | undefined;
-  readonly newestSchemaVersion: number;
-  /** What is wrong with the file itself; empty when it is sound. */
-  readonly damage: readonly string[];
-  /** undefined: not looked at, for damage or because the schema is an older one. */
-  readonly books: CheckedBooks | undefined;
 }
 
 /** Changes nothing. @throws StorageError when there is no store, or it is of a newer umpire */

@@ -8,7 +8,7 @@ import type {
   AcceptedRequest,
   Demand,
   LedgerRow,
-  RefusalReason,
+  RefusingLimit,
   RequestOutcome,
   Standing,
   StoredReply,
@@ -96,7 +96,7 @@ export type ReserveOutcome =
   | { readonly type: 'reserved'; readonly standing: Standing }
   | {
       readonly type: 'refused';
-      readonly reason: RefusalReason;
+      readonly reason: RefusingLimit;
       readonly standing: Standing;
       /** When the same request may pass; null: not by waiting. */
       readonly retryAfterMs: number | null;

@@ -1,8 +1,8 @@
 // What a chat call will use and has used, where nobody says: tokens of messages, tools and answers, and the most that an
 // answer may have. Reads shapes of the chat format and takes none for granted. Pure.
 
+import { isRecord } from '../domain/json.ts';
 import { type BilledTokens, MAX_BILLED_TOKENS } from '../domain/money.ts';
-import { isObject } from './json-object.ts';
 import { measureText, toTokens } from './token-estimate.ts';
 import { asCap } from './upstream-body.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
@@ -25,18 +25,18 @@ export function estimateInputTokens(body: RequestBody): number {
   let hundredths = 0;
   for (const message of messages) hundredths += MESSAGE_FRAME + measureMessage(message);
   for (const field of SCHEMA_FIELDS) {
-    if (isObject(body[field]) || Array.isArray(body[field])) hundredths += measureText(JSON.stringify(body[field]));
+    if (isRecord(body[field]) || Array.isArray(body[field])) hundredths += measureText(JSON.stringify(body[field]));
   }
   return Math.min(toTokens(hundredths), MAX_BILLED_TOKENS);
 }
 
 /** Hundredths of a token in a message, or in a streamed piece of one: texts, reasoning, calls of tools. */
 export function measureMessage(message: unknown): number {
-  if (!isObject(message)) return 0;
+  if (!isRecord(message)) return 0;
   let hundredths = measureContent(message['reasoning_content'] ?? message['reasoning']);
   for (const field of TEXT_FIELDS) hundredths += measureContent(message[field]);
   const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : [];
-  for (const call of calls) if (isObject(call)) hundredths += measureCall(call['function']);
+  for (const call of calls) if (isRecord(call)) hundredths += measureCall(call['function']);
   return hundredths + measureCall(message['function_call']);
 }
 
@@ -75,13 +75,13 @@ function measureContent(content: unknown): number {
 
 function measurePart(part: unknown): number {
   if (typeof part === 'string') return measureText(part);
-  if (!isObject(part)) return 0;
+  if (!isRecord(part)) return 0;
   const text = part['text'] ?? part['refusal'];
   return typeof text === 'string' ? measureText(text) : MEDIA_PART;
 }
 
 function measureCall(call: unknown): number {
-  if (!isObject(call)) return 0;
+  if (!isRecord(call)) return 0;
   const texts = [call['name'], call['arguments']];
   return texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? measureText(text) : 0), 0);
 }

@@ -2,8 +2,9 @@
 // it answers is never repeated, only what follows from it.
 
 import { request } from 'undici';
+import { isRecord } from '../domain/json.ts';
 import { findNearest } from '../domain/near-miss.ts';
-import { isObject, parseObject } from './json-object.ts';
+import { parseObject } from './json-object.ts';
 
 export interface CheckedUpstream {
   readonly baseUrl: string;
@@ -70,7 +71,7 @@ function describeMissing(name: string, offered: readonly string[]): string {
 function readIds(text: string): string[] | undefined {
   const data = parseObject(text)?.['data'];
   if (!Array.isArray(data)) return undefined;
-  return data.flatMap((model: unknown) => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []));
+  return data.flatMap((model: unknown) => (isRecord(model) && typeof model['id'] === 'string' ? [model['id']] : []));
 }
 
 /** @returns undefined when it is too long */

@@ -30,10 +30,8 @@ const DONE = '[DONE]';
 const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set(['upstream_error', 'upstream_timeout', 'overloaded']);
 const UNWATCHED: CallWatcher = { onSent: () => undefined, onBytes: () => undefined };
 
-type Reply = Dispatcher.ResponseData;
-
 /** A request under way: counted and timed until it is ended. */
-interface Call {
+interface RunningCall {
   readonly isStreamed: boolean;
   readonly timers: PhaseTimers;
   readonly watcher: CallWatcher;
@@ -47,7 +45,7 @@ export class HttpChatUpstream implements ChatUpstream {
   readonly #options: ChatUpstreamOptions;
   readonly #connections: UpstreamConnections;
   readonly #path: string;
-  readonly #running = new Set<Call>();
+  readonly #running = new Set<RunningCall>();
   /** Of requests that were asked about: long prompts are measured once. */
   readonly #inputEstimates = new WeakMap<ChatRequest, number>();
 
@@ -116,7 +114,7 @@ export class HttpChatUpstream implements ChatUpstream {
     return new ReplyTranslator(request, { ...this.#options, inputEstimate });
   }
 
-  #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): Call {
+  #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): RunningCall {
     clientSignal.throwIfAborted();
     this.#options.watcher?.called();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
@@ -128,7 +126,7 @@ export class HttpChatUpstream implements ChatUpstream {
     const timers = isStreamed
       ? new PhaseTimers(clientSignal, streamTotalMs, tooLong)
       : new PhaseTimers(clientSignal, totalMs, `${tooLong} ${STREAM_ADVICE}`);
-    const call: Call = {
+    const call: RunningCall = {
       isStreamed,
       timers,
       watcher,
@@ -151,7 +149,7 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
-  async #post(payload: Payload, { isStreamed, timers, watcher }: Call): Promise<Reply> {
+  async #post(payload: Payload, { isStreamed, timers, watcher }: RunningCall): Promise<Dispatcher.ResponseData> {
     const { apiKey } = this.#options;
     const headers = {
       'content-type': 'application/json',
@@ -170,7 +168,11 @@ export class HttpChatUpstream implements ChatUpstream {
     throw refusedByUpstream({ status, headers: reply.headers, isStreamed, text }, this.#options);
   }
 
-  async *#readChunks(reply: Reply, translator: ReplyTranslator, call: Call): AsyncGenerator<ChatChunk> {
+  async *#readChunks(
+    reply: Dispatcher.ResponseData,
+    translator: ReplyTranslator,
+    call: RunningCall,
+  ): AsyncGenerator<ChatChunk> {
     let isDone = false;
     try {
       for await (const event of readEvents(this.#timedBytes(reply, call), MAX_EVENT_LENGTH)) {
@@ -194,7 +196,7 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** The idle clock runs only while bytes are waited for, so that a slow client is never the upstream's silence. */
-  async *#timedBytes(reply: Reply, { timers, watcher }: Call): AsyncGenerator<Uint8Array> {
+  async *#timedBytes(reply: Dispatcher.ResponseData, { timers, watcher }: RunningCall): AsyncGenerator<Uint8Array> {
     for await (const bytes of reply.body.iterator({ destroyOnReturn: false })) {
       timers.endPhase();
       watcher.onBytes();
@@ -210,11 +212,11 @@ function failureOf(error: unknown, signal: AbortSignal): unknown {
   return signal.aborted ? signal.reason : brokenByUpstream(error);
 }
 
-function isJson({ headers }: Reply): boolean {
+function isJson({ headers }: Dispatcher.ResponseData): boolean {
   return String(headers['content-type']).startsWith('application/json');
 }
 
-async function notStreamed(reply: Reply): Promise<AppError> {
+async function notStreamed(reply: Dispatcher.ResponseData): Promise<AppError> {
   const { text } = await readText(reply, MAX_REFUSAL_BYTES);
   const error = parseObject(text)?.['error'];
   if (error !== undefined && error !== null) return reportedError(error);
@@ -222,7 +224,10 @@ async function notStreamed(reply: Reply): Promise<AppError> {
 }
 
 /** The body as text, cut at the limit; what is left of a longer one is not read, its connection is closed. */
-async function readText({ body }: Reply, maxBytes: number): Promise<{ text: string; isWhole: boolean }> {
+async function readText(
+  { body }: Dispatcher.ResponseData,
+  maxBytes: number,
+): Promise<{ text: string; isWhole: boolean }> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
@@ -234,7 +239,7 @@ async function readText({ body }: Reply, maxBytes: number): Promise<{ text: stri
   return { text: text + decoder.decode(), isWhole: true };
 }
 
-function readToEnd({ body }: Reply): void {
+function readToEnd({ body }: Dispatcher.ResponseData): void {
   const timer = setTimeout(() => body.destroy(), END_OF_BODY_MS);
   body.once('close', () => clearTimeout(timer));
   body.resume();

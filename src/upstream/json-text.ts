@@ -3,8 +3,6 @@
 
 import type { JsonMember } from '../domain/json.ts';
 
-export type { JsonMember } from '../domain/json.ts';
-
 const STRUCTURE = /["[\]{}]/g;
 const END_OF_SCALAR = /[,\]}\s]/g;
 const NOT_SPACE = /\S/g;

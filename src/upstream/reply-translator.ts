@@ -3,10 +3,11 @@
 
 import type { ChatRequest } from '../domain/chat.ts';
 import { AppError } from '../domain/errors.ts';
+import { isRecord, type JsonMember } from '../domain/json.ts';
 import { measureMessage } from './chat-estimate.ts';
 import type { AnswerTokens } from './chat-upstream.ts';
-import { isObject, parseObject } from './json-object.ts';
-import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
+import { parseObject } from './json-object.ts';
+import { editMembers, findValue, listMembers } from './json-text.ts';
 import { toTokens } from './token-estimate.ts';
 import { reportedError } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
@@ -50,7 +51,7 @@ export class ReplyTranslator {
     if (!Array.isArray(reply['choices'])) {
       throw new AppError('upstream_error', 'The upstream answered with something that is not a chat completion.');
     }
-    for (const choice of reply['choices']) if (isObject(choice)) this.#measured += measureMessage(choice['message']);
+    for (const choice of reply['choices']) if (isRecord(choice)) this.#measured += measureMessage(choice['message']);
     const members = listMembers(text);
     const edits = this.#edits(text, members);
     if (this.#reported === undefined) this.#addEstimate(edits);
@@ -64,7 +65,7 @@ export class ReplyTranslator {
   translateChunk(text: string): string | undefined {
     const chunk = readReply(text);
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
-    for (const choice of choices.filter(isObject)) {
+    for (const choice of choices.filter(isRecord)) {
       this.#sawFinishReason ||= typeof choice['finish_reason'] === 'string';
       this.#measured += measureMessage(choice['delta']);
     }
@@ -72,7 +73,7 @@ export class ReplyTranslator {
     const members = listMembers(text);
     const known = this.#reported;
     const edits = this.#edits(text, members);
-    const hasUsage = isObject(chunk['usage']);
+    const hasUsage = isRecord(chunk['usage']);
     if (!this.#includesUsage) {
       if (hasUsage && choices.length === 0) return undefined;
       edits.set('usage', undefined);

@@ -2,8 +2,8 @@
 
 import type { ChatRequest } from '../domain/chat.ts';
 import { AppError } from '../domain/errors.ts';
-import { parsePlainJson } from '../domain/json.ts';
-import { editMembers, findValue, type JsonMember, listMembers } from './json-text.ts';
+import { type JsonMember, parsePlainJson } from '../domain/json.ts';
+import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
 
 /** Members we act on. Twice the same one could mean one thing to us and another to the upstream. */

@@ -2,7 +2,8 @@
 // the caller only when the mistake is the caller's; they never reach a log, because they may quote the prompt.
 
 import { AppError } from '../domain/errors.ts';
-import { isObject, parseObject } from './json-object.ts';
+import { isRecord } from '../domain/json.ts';
+import { parseObject } from './json-object.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 
 export interface UpstreamRefusal {
@@ -52,7 +53,7 @@ export function refusedByUpstream(refusal: UpstreamRefusal, names: Names): AppEr
 
 /** An error object that came in a 200 reply or as an event of a stream. */
 export function reportedError(error: unknown): AppError {
-  const code = isObject(error) ? asCode(error['code'] ?? error['type']) : undefined;
+  const code = isRecord(error) ? asCode(error['code'] ?? error['type']) : undefined;
   return new AppError('upstream_error', 'The upstream reported an error.', { cause: refusalCause(200, code) });
 }
 
@@ -99,10 +100,10 @@ interface SaidError {
 /** `{error: {message, code, param}}`, `{error: "…"}`, `{message}`, `{detail: "…"}` or `{detail: [{msg}]}`. */
 function readError(text: string): SaidError {
   const body = parseObject(text) ?? {};
-  const error = isObject(body['error']) ? body['error'] : body;
+  const error = isRecord(body['error']) ? body['error'] : body;
   const detail = body['detail'];
   const firstDetail: unknown = Array.isArray(detail) ? detail[0] : undefined;
-  const candidates = [error['message'], body['error'], detail, isObject(firstDetail) ? firstDetail['msg'] : undefined];
+  const candidates = [error['message'], body['error'], detail, isRecord(firstDetail) ? firstDetail['msg'] : undefined];
   const param = error['param'];
   return {
     message: candidates.find(isNonEmptyText),

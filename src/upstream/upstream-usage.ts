@@ -1,10 +1,9 @@
 // Reads the usage an upstream reports and makes its habits one: `completion_tokens` always has the reasoning tokens in
 // it. Pure.
 
-import { parsePlainJson } from '../domain/json.ts';
+import { isRecord, parsePlainJson } from '../domain/json.ts';
 import { MAX_BILLED_TOKENS } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
-import { isObject } from './json-object.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ReasoningUsage } from './upstream-options.ts';
 
@@ -46,7 +45,7 @@ export function readUsage(text: string, habit: ReasoningUsage | undefined): Repo
       reasoningTokens: Math.min(reasoning, completion),
       cachedTokens: Math.min(raw.cached ?? 0, raw.prompt),
     },
-    json: apart === 0 ? text : correct(text, { completion, prompt: raw.prompt, reasoning }),
+    json: apart === 0 ? text : withReasoning(text, { completion, prompt: raw.prompt, reasoning }),
   };
 }
 
@@ -79,7 +78,7 @@ function parseUsage(value: unknown): RawUsage | undefined {
   };
 }
 
-function correct(text: string, counts: { prompt: number; completion: number; reasoning: number }): string {
+function withReasoning(text: string, counts: { prompt: number; completion: number; reasoning: number }): string {
   const members = listMembers(text);
   const details = findValue(text, members, 'completion_tokens_details');
   const detailsText = details?.startsWith('{') ? details : '{}';
@@ -96,7 +95,7 @@ function correct(text: string, counts: { prompt: number; completion: number; rea
 }
 
 function asObject(value: unknown): Record<string, unknown> | undefined {
-  return isObject(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 function asCount(value: unknown): Count {

@@ -2,7 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.ts';
-import type { CopyTarget, StoreCheck, StoreTools } from '../../src/cli/store-tools.ts';
+import type { CopyTarget, StoreTools } from '../../src/cli/store-tools.ts';
+import type { CheckedStore } from '../../src/domain/store-report.ts';
 import { program } from './program-double.ts';
 
 const SECRET_URL = 'postgres://umpire:s3cret@db:5432/books';
@@ -13,7 +14,7 @@ const COPIED = {
   ],
   costPicoUsd: 1_500_000_000_000n,
 };
-const SOUND: StoreCheck = {
+const SOUND: CheckedStore = {
   name: 'SQLite /data/umpire.sqlite',
   schemaVersion: 2,
   newestSchemaVersion: 2,
@@ -132,7 +133,7 @@ describe('umpire db check', () => {
       },
       'The books do not agree:\n  - 1 keys without a secret\n',
     ],
-  ] satisfies [string, StoreCheck, string][])('exits with 1 for %s', async (_, check, told) => {
+  ] satisfies [string, CheckedStore, string][])('exits with 1 for %s', async (_, check, told) => {
     const { code, out } = await run(['check'], { check: async () => check });
     expect(code).toBe(1);
     expect(out).toContain(told);

@@ -2,6 +2,7 @@
 // shares what with whom its tickets find out (shared-ticket.ts); what makes jobs identical is job-digest.ts's, what is kept
 // of a result kept-answer.ts's.
 
+import type { AnswerCounts } from '../../domain/usage.ts';
 import type {
   Caller,
   DecideJob,
@@ -27,14 +28,6 @@ export interface MergingOptions {
   readonly scope: 'key' | 'all';
   /** Default: the system's, milliseconds from any fixed point. */
   readonly nowMs?: () => number;
-}
-
-/** Jobs since the start, by where their results came from, and what is kept at the moment. */
-export interface AnswerCounts {
-  readonly miss: number;
-  readonly merged: number;
-  readonly hit: number;
-  readonly keptBytes: number;
 }
 
 export class MergingEngine implements Engine {

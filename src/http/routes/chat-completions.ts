@@ -11,15 +11,15 @@ import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
 import { callerOf } from '../caller.ts';
 import { EVENT_STREAM_HEADERS, EVENT_STREAM_TYPE, EventStream, formatEventStream } from '../event-stream.ts';
-import { parseInferenceBodies } from '../idempotency.ts';
-import type { TokenCounter } from '../observe.ts';
+import { parseInferenceBodies } from '../inference-bodies.ts';
+import type { TokenMetrics } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { chatReplySchema, chatRequestExample, chatRequestSchema, toChatRequest } from '../schemas/chat-completions.ts';
 import { JSON_TYPE } from '../send-result.ts';
 
 export interface ChatCompletionsDeps {
   readonly chat: ChatService;
-  readonly metrics: TokenCounter;
+  readonly metrics: TokenMetrics;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
   readonly keyRoom?: KeyRoom | undefined;
@@ -80,13 +80,13 @@ function takeChatRequest(request: FastifyRequest<{ Body: z.output<typeof chatReq
   return toChatRequest({ body, bodyText, bodyMembers, onLetGo: () => request.bodyPlace?.release() });
 }
 
-interface Exchange {
+interface ChatRouteCall {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly deps: ChatCompletionsDeps;
 }
 
-async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
+async function answer(asked: ChatRequest, { request, reply, deps }: ChatRouteCall): Promise<void> {
   const { chat, metrics } = deps;
   const answered = await chat.complete(asked, callerOf(request, reply), (body, costPicoUsd) => ({
     contentType: JSON_TYPE,
@@ -101,7 +101,7 @@ async function answer(asked: ChatRequest, { request, reply, deps }: Exchange): P
   reply.headers(receiptHeaders(answered.receipt)).type(JSON_TYPE).send(answered.bodyText);
 }
 
-async function answerAsStream(asked: ChatRequest, { request, reply, deps }: Exchange): Promise<void> {
+async function answerAsStream(asked: ChatRequest, { request, reply, deps }: ChatRouteCall): Promise<void> {
   const { chat, metrics, writeTimeoutMs } = deps;
   const events = new EventStream(request, reply, writeTimeoutMs);
   const ended = await chat.stream(asked, callerOf(request, reply), {

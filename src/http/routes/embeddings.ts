@@ -8,8 +8,8 @@ import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
 import { localCallerOf } from '../caller.ts';
 import { EMBEDDINGS_COMPRESSION } from '../compress-replies.ts';
-import { parseInferenceBodies } from '../idempotency.ts';
-import type { TokenCounter } from '../observe.ts';
+import { parseInferenceBodies } from '../inference-bodies.ts';
+import type { TokenMetrics } from '../observe.ts';
 import { type OperationDocs, operation } from '../operation.ts';
 import { embeddingReplySchema, writeEmbeddings } from '../schemas/embedding-reply.ts';
 import {
@@ -22,7 +22,7 @@ import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface EmbeddingsDeps {
   readonly inference: InferenceService;
-  readonly metrics: TokenCounter;
+  readonly metrics: TokenMetrics;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
   readonly keyRoom?: KeyRoom | undefined;

@@ -8,8 +8,8 @@ import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
 import { localCallerOf } from '../caller.ts';
-import { parseInferenceBodies } from '../idempotency.ts';
-import type { TokenCounter } from '../observe.ts';
+import { parseInferenceBodies } from '../inference-bodies.ts';
+import type { TokenMetrics } from '../observe.ts';
 import { operation } from '../operation.ts';
 import { decisionReplySchema, writeDecision } from '../schemas/decision-reply.ts';
 import { decisionRequestExample, decisionRequestSchema, toDecisionRequest } from '../schemas/decision-request.ts';
@@ -18,7 +18,7 @@ import { resultWriter, sendResult } from '../send-result.ts';
 
 export interface SystemoneDeps {
   readonly inference: InferenceService;
-  readonly metrics: TokenCounter;
+  readonly metrics: TokenMetrics;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
   readonly keyRoom?: KeyRoom | undefined;

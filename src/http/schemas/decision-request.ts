@@ -146,11 +146,11 @@ type WireRequest = z.output<typeof decisionRequestSchema>;
 type WireQuestion = z.output<typeof questionSchema>;
 
 export function toDecisionRequest(body: WireRequest): DecisionRequest {
-  const named = body.questions.map(({ name, value }): NamedQuestion => ({ name, question: toQuestion(value) }));
+  const named = body.questions.map(({ name, value }): NamedQuestion => ({ name, question: toDomainQuestion(value) }));
   return { modelId: body.model, state: body.state, questions: named };
 }
 
-function toQuestion(wire: WireQuestion): Question {
+function toDomainQuestion(wire: WireQuestion): Question {
   const { instructions } = wire;
   switch (wire.type) {
     case 'choice': {

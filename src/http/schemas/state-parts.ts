@@ -1,6 +1,6 @@
 // A state as a list of parts, the form in which newer clients send one: `[{"type": "text", "text": "…"}]`. Pure.
 
-import { isObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 
 /** Between the texts of two parts. */
 export const PART_SEPARATOR = '\n';
@@ -22,7 +22,7 @@ export function findTextOfParts(state: unknown): string | undefined {
 
 /** @returns undefined unless it is `{"type": "text", "text": <string>}` */
 export function findPartText(part: JsonValue): string | undefined {
-  if (!isObject(part) || part.get('type') !== 'text') return undefined;
+  if (!isJsonObject(part) || part.get('type') !== 'text') return undefined;
   const text = part.get('text');
   return typeof text === 'string' ? text : undefined;
 }

@@ -2,7 +2,7 @@
 // protocol's state is a string.
 
 import { AppError } from '../../domain/errors.ts';
-import { isList, isObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, isList, type JsonValue } from '../../domain/json.ts';
 import { findPartText, PART_SEPARATOR } from './state-parts.ts';
 
 /** Of a state that is no string: what no model reads in any case. */
@@ -10,9 +10,9 @@ const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
 
 /** @returns the body with an object or array in `state` replaced by text; any other body as it is */
 export function withStateAsText(body: JsonValue): JsonValue {
-  if (!isObject(body)) return body;
+  if (!isJsonObject(body)) return body;
   const state = body.get('state');
-  if (state === undefined || !(isObject(state) || isList(state))) return body;
+  if (state === undefined || !(isJsonObject(state) || isList(state))) return body;
   // A name that is there keeps its place.
   return new Map(body).set('state', renderParts(state) ?? renderState(state));
 }
@@ -33,7 +33,7 @@ function renderParts(state: JsonValue): string | undefined {
 
 /** @returns undefined unless it is `{"type": "json", "value": …}` */
 function findJsonPart(part: JsonValue): JsonValue | undefined {
-  return isObject(part) && part.get('type') === 'json' ? part.get('value') : undefined;
+  return isJsonObject(part) && part.get('type') === 'json' ? part.get('value') : undefined;
 }
 
 /**
@@ -68,9 +68,9 @@ class Lines {
 
 /** @param label ends with a space, unless it is empty */
 function addLines(lines: Lines, value: JsonValue, label: string): void {
-  if (isObject(value) && value.size > 0) {
+  if (isJsonObject(value) && value.size > 0) {
     for (const [name, inner] of value) addLines(lines, inner, `${label}${name} `);
-  } else if (isList(value) && value.some((inner) => isObject(inner) || isList(inner))) {
+  } else if (isList(value) && value.some((inner) => isJsonObject(inner) || isList(inner))) {
     for (const [index, inner] of value.entries()) addLines(lines, inner, `${label}${index + 1} `);
   } else {
     const text = renderPlain(value);
@@ -79,7 +79,7 @@ function addLines(lines: Lines, value: JsonValue, label: string): void {
 }
 
 function renderPlain(value: JsonValue): string {
-  if (isObject(value)) return '';
+  if (isJsonObject(value)) return '';
   if (isList(value)) return value.map(renderPlain).join(', ');
   return value === null ? 'none' : String(value);
 }

@@ -1,6 +1,7 @@
 // Usage reports on the wire: which part of the ledger is asked for, and sums as they are shown, in JSON and as CSV.
 
 import { z } from 'zod';
+import { periodStartMs } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors.ts';
 import { toInstant } from '../../domain/instant.ts';
 import type { UsageDimension, UsageFilter, UsageGroup } from '../../domain/usage-report.ts';
@@ -126,7 +127,7 @@ export interface RangeQuery {
 /** @throws AppError `invalid_request` when the range is empty */
 export function toUsageFilter(query: RangeQuery, nowMs: number): UsageFilter {
   const toMs = query.to ?? nowMs;
-  const fromMs = query.from ?? startOfMonth(query.to === undefined ? nowMs : toMs - 1);
+  const fromMs = query.from ?? periodStartMs('month', query.to === undefined ? nowMs : toMs - 1);
   if (fromMs >= toMs) {
     throw new AppError('invalid_request', "The parameter 'from' must be before 'to'.", { param: 'from' });
   }
@@ -150,11 +151,6 @@ export function toWireReport({ fromMs, toMs }: UsageFilter, report: UsageReport,
     totals: toWireTotals(report.total),
     next_cursor: report.hasMore ? String(page.offset + page.limit) : null,
   };
-}
-
-function startOfMonth(ms: number): number {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }
 
 function toWireTotals(group: UsageGroup): z.output<typeof usageTotalsSchema> {

@@ -2,11 +2,11 @@
 
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../domain/errors.ts';
 import { GroupedLedger } from '../grouped-ledger.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Stores } from '../stores.ts';
 import { SqliteClient } from './sqlite-client.ts';
-import { messageOf } from './sqlite-error.ts';
 
 export interface SqliteOptions {
   /** Created for this user alone if it is missing. */

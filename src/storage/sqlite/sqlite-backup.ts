@@ -5,18 +5,13 @@ import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../domain/errors.ts';
+import type { StoreBackup } from '../../domain/store-report.ts';
 import { StorageError } from '../storage-error.ts';
-import { messageOf } from './sqlite-error.ts';
 import { examineStoreFile, isSameFile, refuseExisting, syncToDisk } from './store-file.ts';
 
 /** How long a copy waits for a write that is under way. */
 const BUSY_TIMEOUT_MS = 5000;
-
-export interface StoreCopy {
-  readonly file: string;
-  readonly bytes: number;
-  readonly schemaVersion: number;
-}
 
 /**
  * One read transaction, so the copy is of one moment, and in WAL mode no writer waits for it.
@@ -27,7 +22,7 @@ export async function backupSqlite(
   storeFile: string,
   target: string,
   { overwrite }: { readonly overwrite: boolean },
-): Promise<StoreCopy> {
+): Promise<StoreBackup> {
   const file = resolve(target);
   if (!existsSync(storeFile)) throw new StorageError(`There is no store to back up: ${storeFile} does not exist.`);
   if (isSameFile(storeFile, file)) throw new StorageError('A backup cannot take the place of the store itself.');

@@ -1,8 +1,7 @@
 // The stores as the server's thread sees them: each call becomes a message. A thread that was lost is opened again by
 // the next call; until then, and while it cannot be opened, calls fail.
 
-import { StoreUnavailableError } from '../../domain/errors.ts';
-import { messageOf } from './sqlite-error.ts';
+import { messageOf, StoreUnavailableError } from '../../domain/errors.ts';
 import { type SqliteThreadData, STORE_METHODS, type StoreName, type ThreadStores } from './sqlite-messages.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 

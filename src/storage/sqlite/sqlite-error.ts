@@ -26,7 +26,3 @@ export function isUnavailable(error: unknown): boolean {
   const code = resultCodeOf(error);
   return code !== undefined && UNAVAILABLE.has(code);
 }
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -16,18 +16,13 @@ import {
 import { chmod } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../domain/errors.ts';
+import type { RestoredStore } from '../../domain/store-report.ts';
 import { StorageError } from '../storage-error.ts';
-import { messageOf, resultCodeOf, SQLITE_BUSY } from './sqlite-error.ts';
+import { resultCodeOf, SQLITE_BUSY } from './sqlite-error.ts';
 import { examineStoreFile, isSameFile, refuseExisting, syncToDisk } from './store-file.ts';
 
 const DATABASE_HEADER = 'SQLite format 3\0';
-
-export interface RestoredStore {
-  readonly file: string;
-  readonly schemaVersion: number;
-  /** Where the store that was there before is kept; null where there was none. */
-  readonly keptAside: string | null;
-}
 
 /**
  * Puts a backup in the place of the store, which is kept aside. The caller holds the lock of the data folder. At every

@@ -1,9 +1,8 @@
 // The server's end of one life of the SQLite thread: sends calls, matches replies. Knows nothing of stores.
 
 import { Worker } from 'node:worker_threads';
-import { StoreUnavailableError } from '../../domain/errors.ts';
+import { messageOf, StoreUnavailableError } from '../../domain/errors.ts';
 import { StorageError } from '../storage-error.ts';
-import { messageOf } from './sqlite-error.ts';
 import type { SqliteReply, SqliteRequest, SqliteThreadData, StoreName } from './sqlite-messages.ts';
 
 interface Waiting {

@@ -3,7 +3,7 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { Kysely } from 'kysely';
-import { StoreUnavailableError } from '../../domain/errors.ts';
+import { messageOf, StoreUnavailableError } from '../../domain/errors.ts';
 import { KyselyAuditStore } from '../kysely-audit-store.ts';
 import { KyselyKeyStore } from '../kysely-key-store.ts';
 import { KyselyLedger } from '../kysely-ledger.ts';
@@ -15,7 +15,7 @@ import { StorageError } from '../storage-error.ts';
 import { FolderInUse, type FolderLock, holdFolderLock } from './folder-lock.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { NodeSqliteDialect } from './sqlite-dialect.ts';
-import { isUnavailable, messageOf } from './sqlite-error.ts';
+import { isUnavailable } from './sqlite-error.ts';
 import {
   type SqliteReply,
   type SqliteRequest,

@@ -3,9 +3,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../domain/errors.ts';
 import { requireKnownVersion } from '../migrations.ts';
 import { StorageError } from '../storage-error.ts';
-import { messageOf } from './sqlite-error.ts';
 
 /** How long a look at a file in use waits for a write that is under way. */
 const BUSY_TIMEOUT_MS = 5000;
