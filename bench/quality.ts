@@ -2,45 +2,30 @@
 // cosine baseline. Prints tables and writes bench/results/quality-<model>.{json,md,svg}. It times nothing.
 // npm run bench:quality -- [--data DIR] [--rows 250] [--training-rows 60] [--order-rows 50] [--long-rows 50] [--reading-rows 100] [--model DIR] [--out DIR]
 
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { answerRows, measureOrderInstability, type OrderInstability } from '../src/quality/asking.ts';
 import { accuracyByOptions, accuracyByStateTokens } from '../src/quality/breakdown.ts';
 import { measureFigures, reliabilityBins, toGuesses } from '../src/quality/figures.ts';
 import { type LabelledAnswer, probabilitiesOf } from '../src/quality/labelled-answer.ts';
 import { type CrossFit, crossFitTasks, fitTemperatures } from '../src/quality/temperature-fit.ts';
-import { describeMachine, describeVersions } from './machine/machine.ts';
+import { describeMachine, describeVersions, ROOT } from './machine/machine.ts';
 import { answerByCosine, COSINE_SCALE, COSINE_TEMPLATE } from './quality/cosine-baseline.ts';
 import { type DecisionTask, readHeldoutTasks, readTrainingTasks } from './quality/decision-tasks.ts';
-import { JudgedModels } from './quality/judged-models.ts';
+import { type JudgedModels, withModels } from './quality/judged-models.ts';
 import { measureLongEvidence } from './quality/long-evidence.ts';
 import { formatReport, type QualityReport, type TaskQuality, writeReport } from './quality/quality-report.ts';
 import { measureReading } from './quality/reading.ts';
 
-interface QualityOptions {
-  readonly data: string;
-  readonly model: string | undefined;
-  readonly out: string;
-  /** Of every held-out task. */
-  readonly rows: number;
-  /** Of every training task: for temperatures alone. */
-  readonly trainingRows: number;
-  /** Of every held-out task, asked again in other orders. */
-  readonly orderRows: number;
-  /** Of each task whose evidence is put into a long document. */
-  readonly longRows: number;
-  /** Of each task that only reading answers; the written documents are asked whole. */
-  readonly readingRows: number;
-}
+type QualityOptions = NonNullable<ReturnType<typeof readOptions>>;
 
-const RESULTS = resolve(import.meta.dirname, 'results');
-
-function readOptions(): QualityOptions | undefined {
+/** undefined: nobody says where the data is */
+function readOptions() {
   const { values } = parseArgs({
     options: {
       data: { type: 'string' },
       model: { type: 'string' },
-      out: { type: 'string', default: RESULTS },
+      out: { type: 'string', default: join(ROOT, 'bench', 'results') },
       rows: { type: 'string', default: '250' },
       'training-rows': { type: 'string', default: '60' },
       'order-rows': { type: 'string', default: '50' },
@@ -48,18 +33,23 @@ function readOptions(): QualityOptions | undefined {
       'reading-rows': { type: 'string', default: '100' },
     },
   });
-  const data = values.data ?? process.env['UMPIRE_DATA'];
+  const { data = process.env['UMPIRE_DATA'], model, out } = values;
   if (!data) return undefined;
   const rows = toCount(values.rows);
   const upTo = (text: string) => Math.min(rows, toCount(text));
   return {
     data,
-    model: values.model,
-    out: values.out,
+    model,
+    out,
+    /** Of every held-out task. */
     rows,
+    /** Of every training task: for temperatures alone. */
     trainingRows: upTo(values['training-rows']),
+    /** Of every held-out task, asked again in other orders. */
     orderRows: upTo(values['order-rows']),
+    /** Of each task whose evidence is put into a long document. */
     longRows: upTo(values['long-rows']),
+    /** Of each task that only reading answers; the written documents are asked whole. */
     readingRows: upTo(values['reading-rows']),
   };
 }
@@ -132,7 +122,7 @@ async function answerAll(
   for (const task of tasks) {
     heldout.push(...(await ask(task)));
     order.set(task.name, await measureOrderInstability(task.rows.slice(0, options.orderRows), asked));
-    baseline.push(...(await answerByCosine(task.rows, (texts) => models.embed(texts), asked.countTokens)));
+    baseline.push(...(await answerByCosine(task.rows, models.embed, asked.countTokens)));
   }
   return { training, heldout, baseline, order };
 }
@@ -174,21 +164,14 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-async function main(): Promise<number> {
-  const options = readOptions();
-  if (options === undefined) {
-    say('No data: pass --data DIR or set UMPIRE_DATA to the folder with tasks.json, train/ and heldout/.');
-    return 1;
-  }
-  const models = await JudgedModels.start(options.model);
-  try {
+const options = readOptions();
+if (options === undefined) {
+  say('No data: pass --data DIR or set UMPIRE_DATA to the folder with tasks.json, train/ and heldout/.');
+  process.exitCode = 1;
+} else {
+  await withModels(options.model, async (models) => {
     const report = await measure(models, options);
     process.stdout.write(`${formatReport(report)}\n`);
     for (const file of writeReport(report, options.out)) say(`written: ${file}`);
-  } finally {
-    await models.stop();
-  }
-  return 0;
+  });
 }
-
-process.exitCode = await main();

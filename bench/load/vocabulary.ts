@@ -1,4 +1,4 @@
-// Ordinary words that are one WordPiece token each in the tokenizer of the shipped models. golden-check.ts asks the server
+// Ordinary words that are one WordPiece token each in the tokenizer of the shipped models. compare-answers.ts asks the server
 // to count them before anything is timed.
 
 const WORDS = `

@@ -1,7 +1,7 @@
 // The parts of a comparison's page in which servers run beside each other, and who they were. Pure.
 
 import type { ClosedPart, Compared, OpenPart, Parts, PeersReport, ScalingPart } from './peers-report.ts';
-import { tableOf, toMegabytes } from './table.ts';
+import { latencyColumns, same, tableOf, toMegabytes } from './table.ts';
 
 /** Of a server by its id. */
 function titlesOf({ servers }: Pick<Compared, 'servers'>): (id: string) => string {
@@ -21,12 +21,9 @@ export function closedSection(figures: ClosedPart, { prices }: PeersReport): str
       server: ({ peer }) => titleOf(peer),
       'req/s': ({ requestsPerSecond }) => requestsPerSecond,
       'tokens/s': ({ tokensPerSecond }) => Math.round(tokensPerSecond),
-      'p50 ms': ({ latency }) => latency.p50Ms,
-      'p95 ms': ({ latency }) => latency.p95Ms,
-      'p99 ms': ({ latency }) => latency.p99Ms,
+      ...latencyColumns('p50', 'p95', 'p99'),
       answers: ({ latency }) => latency.samples,
-      refused: ({ refused }) => refused,
-      errors: ({ errors }) => errors,
+      ...same('refused', 'errors'),
       client: ({ clientShare }) => clientShare,
     }),
     ...(leftOut.length === 0 ? [] : leftOutLines(figures)),
@@ -75,8 +72,7 @@ export function openSection(figures: OpenPart): string[] {
       server: nameOf,
       'offered/s': ({ offeredPerSecond }) => offeredPerSecond,
       'good/s': ({ goodPerSecond }) => goodPerSecond,
-      'p50 ms': ({ latency }) => latency.p50Ms,
-      'p99 ms': ({ latency }) => latency.p99Ms,
+      ...latencyColumns('p50', 'p99'),
       refused: ({ refusedShare }) => refusedShare,
       'no: p50 ms': ({ refusal }) => refusal.p50Ms,
       'no: p99 ms': ({ refusal }) => refusal.p99Ms,
@@ -92,8 +88,7 @@ export function openSection(figures: OpenPart): string[] {
       server: nameOf,
       length: ({ group }) => group,
       answers: ({ latency }) => latency.samples,
-      'p50 ms': ({ latency }) => latency.p50Ms,
-      'p99 ms': ({ latency }) => latency.p99Ms,
+      ...latencyColumns('p50', 'p99'),
       'p99 ÷ p50': ({ latency }) => latency.p99Ms / latency.p50Ms,
     }),
     'A burst of twice the capacity, then a quarter of it: whoever was refused with a `Retry-After` came back once, then.',

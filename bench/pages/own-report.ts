@@ -2,16 +2,10 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { checkGolden } from '../answers/compare-answers.ts';
-import type { ClosedFigures } from '../load/closed-loop.ts';
-import type { LatencySummary } from '../load/statistics.ts';
 import { type Machine, ROOT, tellVersion, type Versions } from '../machine/machine.ts';
 import { isQuiet, tellShare } from '../machine/quiet.ts';
 import { ACCOUNTING_TARGETS, type AccountingFigures, formatAccounting } from '../parts/accounting.ts';
-import type { measureBareLimit } from '../parts/bare.ts';
-import type { measureLatencyOverhead } from '../parts/latency.ts';
-import type { measureMemory, measurePeak } from '../parts/memory.ts';
-import type { readEngineSettings } from '../servers/bare-loop.ts';
+import type { OwnFigures } from '../parts/own-server.ts';
 import { type Cell, formatNumber, formatTable, toMegabytes } from './table.ts';
 import { judge } from './target.ts';
 
@@ -25,28 +19,7 @@ export const TARGETS = {
   accounting: ACCOUNTING_TARGETS,
 } as const;
 
-export interface GridCell extends Omit<ClosedFigures, 'requestsPerSecondBySlice' | 'clientShare'> {
-  readonly mix: string;
-  readonly concurrency: number;
-}
-
-/** Of our server alone. */
-export interface OwnFigures {
-  readonly engine: Awaited<ReturnType<typeof readEngineSettings>>;
-  readonly readyMs: { readonly firstStart: number; readonly secondStart: number };
-  readonly golden: Awaited<ReturnType<typeof checkGolden>>;
-  readonly memory: Awaited<ReturnType<typeof measureMemory>>;
-  /** One question, 128 tokens of state. */
-  readonly latencyOverhead: Awaited<ReturnType<typeof measureLatencyOverhead>>;
-  /** One question, 512 tokens of state. */
-  readonly throughput: Awaited<ReturnType<typeof measureBareLimit>>;
-  /** 1,000 tokens of state, 8 questions of 4 options, one client. */
-  readonly document: LatencySummary;
-  readonly grid: readonly GridCell[];
-  readonly peak: Awaited<ReturnType<typeof measurePeak>>;
-}
-
-export interface OwnReport extends Partial<OwnFigures> {
+export interface OwnReport {
   readonly format: 1;
   readonly startedAt: string;
   readonly isQuick: boolean;
@@ -56,30 +29,32 @@ export interface OwnReport extends Partial<OwnFigures> {
   readonly targets: typeof TARGETS;
   /** What others used of all processors meanwhile; null where the system does not say. */
   readonly othersShare: number | null;
+  /** undefined: accounting was measured alone */
+  readonly own: OwnFigures | undefined;
   readonly accounting: AccountingFigures;
 }
 
-/** @param part of the bench, if it is not all of it. @returns path of the file: the day, and the host it was measured on */
-export function writeOwnReport(report: OwnReport, part?: string): string {
+/** @returns path of the file: the day, the host it was measured on, and the part if it is not all of the bench */
+export function writeOwnReport({ own, ...report }: OwnReport): string {
   const folder = join(ROOT, 'bench', 'results');
   mkdirSync(folder, { recursive: true });
-  const marks = [...(part === undefined ? [] : [part]), ...(report.isQuick ? ['quick'] : [])];
+  const marks = [...(own === undefined ? ['accounting'] : []), ...(report.isQuick ? ['quick'] : [])];
   const path = join(folder, `${[report.startedAt.slice(0, 10), report.machine.hostname, ...marks].join('-')}.json`);
-  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
+  writeFileSync(path, `${JSON.stringify({ ...report, ...own }, null, 2)}\n`);
   return path;
 }
 
-/** @param figures undefined: accounting was measured alone */
-export function formatOwnReport(report: OwnReport, figures: OwnFigures | undefined): string {
+export function formatOwnReport(report: OwnReport): string {
+  const { own } = report;
   const accounting = formatAccounting(report.accounting);
-  if (figures === undefined) return [formatHead(report), accounting].join('\n\n');
-  const { engine, grid } = figures;
+  if (own === undefined) return [formatHead(report), accounting].join('\n\n');
+  const { workers, threadsPerWorker, device } = own.engine;
   return [
     formatHead(report),
-    `${engine.workers} workers × ${engine.threadsPerWorker} threads on ${engine.device}`,
-    formatTable([['measure', 'value', 'unit', 'target'], ...listFigures(figures)]),
+    `${workers} workers × ${threadsPerWorker} threads on ${device}`,
+    formatTable([['measure', 'value', 'unit', 'target'], ...listFigures(own)]),
     accounting,
-    formatGrid(grid),
+    formatGrid(own.grid),
   ].join('\n\n');
 }
 
@@ -118,7 +93,7 @@ function listFigures(figures: OwnFigures): Cell[][] {
   ];
 }
 
-function formatGrid(grid: readonly GridCell[]): string {
+function formatGrid(grid: OwnFigures['grid']): string {
   const head = ['mix', 'clients', 'req/s', 'tokens/s', 'p50 ms', 'p95 ms', 'p99 ms', 'samples', 'refused', 'errors'];
   const rows = grid.map(
     ({ mix, concurrency, requestsPerSecond, tokensPerSecond, latency, refused, errors }): Cell[] => {

@@ -1,7 +1,7 @@
 // The parts of a comparison's page that are about our server alone. Pure.
 
 import type { Figures } from './peers-report.ts';
-import { tableOf, toMegabytes } from './table.ts';
+import { latencyColumns, markdownTable, same, tableOf, toMegabytes } from './table.ts';
 
 export function keptSection({ same, grown }: Figures['kept']): string[] {
   return [
@@ -23,13 +23,13 @@ export function keptSection({ same, grown }: Figures['kept']): string[] {
 
 export function shareSection({ classes, withoutModel, clientAlone, samplesPerClass }: Figures['shares']): string[] {
   const without = [
-    { to: 'our server around an engine that answers at once', ...withoutModel },
-    { to: 'an endpoint that does nothing', ...clientAlone },
+    { to: 'our server around an engine that answers at once', latency: withoutModel },
+    { to: 'an endpoint that does nothing', latency: clientAlone },
   ];
   return [
     `One request at a time, ${samplesPerClass} of each class, a key with a budget and every limit. Beside the engine: what the client waited beyond queue, tokenising and model.`,
     tableOf(classes, {
-      load: ({ load }) => load,
+      ...same('load'),
       'p50 ms': ({ p50Ms }) => p50Ms,
       'tokenising, ms': ({ tokenizeP50Ms }) => tokenizeP50Ms,
       'of the engine': ({ tokenizeShare }) => `${(100 * tokenizeShare).toFixed(2)} %`,
@@ -38,9 +38,7 @@ export function shareSection({ classes, withoutModel, clientAlone, samplesPerCla
     }),
     tableOf(without, {
       'requests of the short class to': ({ to }) => to,
-      'p50 ms': ({ p50Ms }) => p50Ms,
-      'p95 ms': ({ p95Ms }) => p95Ms,
-      'p99 ms': ({ p99Ms }) => p99Ms,
+      ...latencyColumns('p50', 'p95', 'p99'),
     }),
   ];
 }
@@ -48,21 +46,13 @@ export function shareSection({ classes, withoutModel, clientAlone, samplesPerCla
 export function bareSection(figures: Figures['bare']): string[] {
   const { ratio, ratioToBareAlone } = figures;
   const rows = [
-    { what: 'our server over HTTP', perSecond: figures.httpPerSecond, share: '' },
-    {
-      what: 'bare loops beside the same client',
-      perSecond: figures.bareBesideClientPerSecond,
-      share: ratio.toFixed(3),
-    },
-    { what: 'bare loops alone', perSecond: figures.bareAlonePerSecond, share: ratioToBareAlone.toFixed(3) },
+    ['our server over HTTP', figures.httpPerSecond, ''],
+    ['bare loops beside the same client', figures.bareBesideClientPerSecond, ratio.toFixed(3)],
+    ['bare loops alone', figures.bareAlonePerSecond, ratioToBareAlone.toFixed(3)],
   ];
   return [
     `Decisions of 512 tokens with one question, ${figures.concurrency} at a time, against bare loops of the same graphs on ${figures.workers} workers.`,
-    tableOf(rows, {
-      what: ({ what }) => what,
-      'per second': ({ perSecond }) => perSecond,
-      'share that the server reaches': ({ share }) => share,
-    }),
+    markdownTable([['what', 'per second', 'share that the server reaches'], ...rows]),
   ];
 }
 
@@ -70,7 +60,7 @@ export function memorySection(figures: Figures['memory']): string[] {
   return [
     'Proportional set size: shared pages count once. After decisions of the short class and the mix, four at a time.',
     tableOf(figures, {
-      workers: ({ workers }) => workers,
+      ...same('workers'),
       'keeps documents': ({ keepsDocuments }) => (keepsDocuments ? 'yes' : 'no'),
       'ready, MB': ({ startedBytes }) => toMegabytes(startedBytes),
       'after load, MB': ({ loadedBytes }) => toMegabytes(loadedBytes),
@@ -83,13 +73,11 @@ export function splitSection({ rounds, sliceMs, classes, cells }: Figures['split
   return [
     `Our server with its cores split in two ways, workers × threads of each; ${rounds} rounds of slices of ${sliceMs} ms, in turns. ${titles}.`,
     tableOf(cells, {
-      load: ({ load }) => load,
+      ...same('load'),
       'at a time': ({ concurrency }) => concurrency,
       split: ({ peer }) => peer,
       'req/s': ({ requestsPerSecond }) => requestsPerSecond,
-      'p50 ms': ({ latency }) => latency.p50Ms,
-      'p95 ms': ({ latency }) => latency.p95Ms,
-      'p99 ms': ({ latency }) => latency.p99Ms,
+      ...latencyColumns('p50', 'p95', 'p99'),
       answers: ({ latency }) => latency.samples,
     }),
   ];

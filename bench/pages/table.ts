@@ -1,5 +1,7 @@
 // Tables: as plain text for the terminal, and in Markdown. Pure.
 
+import type { LatencySummary } from '../load/statistics.ts';
+
 export type Cell = string | number;
 
 /** One decimal from 10 on, two below: enough to compare, not more than the noise allows. NaN is a dash. */
@@ -46,6 +48,22 @@ export function markdownTable(rows: Rows): string {
   const rule = head.map((_, column) => (isNumeric(rows, column) ? '---:' : '---'));
   const lines = [head, rule, ...body].map((row) => row.map((cell) => writeCell(cell).replaceAll('|', '\\|')));
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Columns whose headings are the names of what stands in them. */
+export function same<Name extends string>(...names: readonly Name[]) {
+  const columns = names.map((name) => [name, (row: Readonly<Record<Name, Cell>>) => row[name]] as const);
+  return Object.fromEntries(columns);
+}
+
+/** `p50 ms`, … */
+export function latencyColumns(...percentiles: readonly ('p50' | 'p95' | 'p99')[]) {
+  const columns = percentiles.map((name) => [`${name} ms`, ({ latency }: Timed) => latency[`${name}Ms`]] as const);
+  return Object.fromEntries(columns);
+}
+
+interface Timed {
+  readonly latency: LatencySummary;
 }
 
 /** @param columns by their headings: what stands in each row */

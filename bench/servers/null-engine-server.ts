@@ -15,12 +15,12 @@ import { LedgerAccounting } from '../../src/services/accounting/ledger-accountin
 import { Unmetered } from '../../src/services/accounting/unmetered.ts';
 import { Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat/chat.ts';
-import { Housekeeping } from '../../src/services/housekeeping/housekeeping.ts';
 import { InferenceService } from '../../src/services/inference/inference.ts';
 import { ApiKeyService } from '../../src/services/keys/keys.ts';
 import { DECISION_MODEL } from '../load/workload.ts';
 import { letEverybodyIn } from './let-everybody-in.ts';
 
+const INSTANCE_ID = 'instance_bench';
 const TOKENS = 140;
 const CARD: ModelCard = {
   id: DECISION_MODEL,
@@ -79,25 +79,18 @@ async function openGuard(): Promise<Guard> {
     return { authenticator: letEverybodyIn, accounting: new Unmetered(), close: async () => undefined };
   }
   const stores = await openConfiguredStores(config, true);
-  const housekeeping = new Housekeeping({
-    ...stores,
-    isShared: config.databaseUrl !== undefined,
-    instanceTimeoutMs: config.ledger.instanceTimeoutMs,
-    retentionDays: undefined,
-    onEvent: ({ level, message }) => logger[level](message),
-  });
-  await housekeeping.start();
+  await stores.ledger.beat(INSTANCE_ID, Date.now());
   const accounting = new LedgerAccounting({
     ...config.ledger,
     idempotency: config.idempotency,
     store: stores.ledger,
-    instanceId: housekeeping.instanceId,
+    instanceId: INSTANCE_ID,
     metrics,
     onFault: (error) => logger.error({ err: error }, 'an outcome could not be written to the ledger'),
   });
   const close = async (): Promise<void> => {
     await accounting.stop();
-    await housekeeping.stop();
+    await stores.ledger.leave(INSTANCE_ID);
     await stores.close();
   };
   return { authenticator: new ApiKeyService({ store: stores.keys }), accounting, close };

@@ -140,7 +140,8 @@ function makeServer(
   candidate: string,
   { environments, ...description }: Description,
 ): Server {
-  const tuning = candidates[candidate] ?? {};
+  const tuning = candidates[candidate];
+  if (tuning === undefined) throw new Error(`${description.id}: there is no candidate "${candidate}".`);
   return {
     ...description,
     tasks: [program.task],
