@@ -179,6 +179,14 @@ describe('closing a request', () => {
     expect(bench.store.settlements[0]?.outcome).toMatchObject({ end: 'failed', status: 400, costPicoUsd: 0n });
   });
 
+  it('never happens twice: whoever tries makes a mistake of ours, and nothing is told', async () => {
+    const request = await bench.booked();
+    await request.complete(WORK);
+    await expect(request.complete(WORK)).rejects.toThrow('A booking that is settled has no "work done".');
+    await expect(request.fail(new Error('late'))).rejects.toThrow('A booking that is settled has no "work failed".');
+    expect(bench.store.settlements).toHaveLength(1);
+  });
+
   it('fails a request whose reply cannot be made', async () => {
     const request = await bench.booked({ caller: callerWith({ idempotency: IDEMPOTENCY }) });
     const reply = () => {

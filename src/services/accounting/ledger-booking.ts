@@ -9,8 +9,14 @@ import { NEVER, pause, type WallClock } from '../wall-clock.ts';
 import type { Booking, FinishedWork, LetIn, NewBooking, Receipt, Replay, UsedWork } from './accounting.ts';
 import { type BookingState, type Happening, nextState } from './booking-states.ts';
 import type { Foresight } from './foresight.ts';
-import { type EndedRequest, outcomeOfError, outcomeOfWork, outcomeUnbilled, wasAccepted } from './outcome.ts';
-import { reservationOf } from './reservation.ts';
+import {
+  type EndedRequest,
+  outcomeOfError,
+  outcomeOfWork,
+  outcomeUnbilled,
+  reservationOf,
+  wasAccepted,
+} from './ledger-entry.ts';
 import type { Unsettled } from './unsettled.ts';
 
 export interface LedgerMetrics {

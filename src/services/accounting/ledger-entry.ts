@@ -1,11 +1,44 @@
-// How a request ended, in the ledger's words: what it used, what it cost, which status its client got. Pure.
+// What the ledger is told of a request: what is reserved when it begins, and how it ended, with what it used, what it cost
+// and which status its client got. Pure but for the random part of an id.
 
+import { randomUUID } from 'node:crypto';
 import { AppError, type ErrorCode, errorCatalogue, STATUS_CLIENT_LEFT } from '../../domain/errors.ts';
 import type { RequestEnd, RequestOutcome } from '../../domain/ledger.ts';
-import type { ModelCard } from '../../domain/model-card.ts';
+import { ENDPOINT_OF_TYPE, type ModelCard } from '../../domain/model-card.ts';
 import { costPicoUsd, type Price } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { FinishedWork, UsedWork } from './accounting.ts';
+import type { Reservation } from '../../storage/stores.ts';
+import type { FinishedWork, NewBooking, UsedWork } from './accounting.ts';
+
+export interface ReservationTerms {
+  readonly instanceId: string;
+  /** For how long an idempotency key is held. */
+  readonly windowMs: number;
+  readonly nowMs: number;
+}
+
+export function reservationOf(wanted: NewBooking, { instanceId, windowMs, nowMs }: ReservationTerms): Reservation {
+  const { caller, model, isStreamed, expected } = wanted;
+  const { key, requestId, idempotency } = caller;
+  return {
+    id: timeOrderedId(nowMs),
+    requestId,
+    keyId: key.id,
+    modelId: model.id,
+    endpoint: ENDPOINT_OF_TYPE[model.type],
+    isStreamed,
+    acceptedAtMs: nowMs,
+    price: model.price,
+    instanceId,
+    demand: {
+      costPicoUsd: costPicoUsd(expected, model.price),
+      tokens: expected.inputTokens + expected.outputTokens,
+      budget: key.budget,
+      limits: key.limits,
+    },
+    idempotency: idempotency === undefined ? null : { ...idempotency, expiresAtMs: nowMs + windowMs },
+  };
+}
 
 export interface EndedRequest {
   readonly price: Price;
@@ -62,4 +95,10 @@ function billed({ usage, isEstimated, waitMs }: UsedWork, { price, durationMs }:
     durationMs: Math.max(0, Math.round(durationMs)),
     waitMs: waitMs === null ? null : Math.max(0, Math.round(waitMs)),
   };
+}
+
+/** A UUID of version 7: rows that come together lie together, so that indexes grow at their end. */
+function timeOrderedId(nowMs: number): string {
+  const time = nowMs.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
