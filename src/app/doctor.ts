@@ -15,7 +15,7 @@ import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { isAddon, loadAddon } from '../runtime/native.ts';
 import { findOpenDoors } from '../storage/data-folder.ts';
 import { newestSchemaVersion } from '../storage/migrations.ts';
-import { isInUse, nameOf, type StoreLocation, sqliteFile } from '../storage/store-connection.ts';
+import { isInUse, type StoreLocation, sqliteFile, storeNameOf } from '../storage/store-connection.ts';
 import { findStoreVersion } from '../storage/store-tools.ts';
 import { checkUpstream } from '../upstream/check-upstream.ts';
 import { buildCatalog, locateStore } from './app.ts';
@@ -110,7 +110,7 @@ async function* lookAtStore(store: StoreLocation, runs: boolean): AsyncGenerator
   }
   try {
     const version = await findStoreVersion(store);
-    const told = `${nameOf(store)}, schema ${version ?? 'none yet'} of ${newestSchemaVersion}`;
+    const told = `${storeNameOf(store)}, schema ${version ?? 'none yet'} of ${newestSchemaVersion}`;
     yield version === newestSchemaVersion
       ? ok('store', told)
       : note('store', `${told}; the next start brings it up to date`);

@@ -1,11 +1,6 @@
-// Time as the engine sees it. Handed in, so that tests can move it by hand.
+// The clock of the engine: it measures spans, and never goes back.
 
-export interface Clock {
-  /** Milliseconds from any fixed point; never goes back. */
-  nowMs(): number;
-  /** Calls `action` once, `delayMs` from now. Never keeps the process alive. @returns a function that cancels it */
-  after(delayMs: number, action: () => void): () => void;
-}
+import type { Clock } from '../domain/clock.ts';
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),

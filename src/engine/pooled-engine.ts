@@ -1,6 +1,7 @@
 // The engine over a pool of workers: jobs to tasks, replies to answers, and the states from loading to drained. Knows
 // nothing of HTTP, keys or money.
 
+import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { inputTokenLimit, windowTokens } from '../runtime/families/text-encoder/embedding-tokens.ts';
@@ -13,7 +14,7 @@ import {
   type TextEncoderManifest,
 } from '../runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { systemClock } from './clock.ts';
 import { Decider, type DeciderOptions } from './decision/decider.ts';
 import { SharedMemories } from './decision/shared-memories.ts';
 import { StateDirectory } from './decision/state-directory.ts';

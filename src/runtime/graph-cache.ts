@@ -39,7 +39,7 @@ export interface GraphCacheResult {
 
 /** The entry's folder, built if it is absent or damaged. @param rebuild treat what is there as unusable */
 export async function provideEntry(entry: GraphCacheEntry, rebuild = false): Promise<GraphCacheResult> {
-  const folder = join(entry.cacheFolder, `${entry.label}-${keyOf(entry.inputs)}`);
+  const folder = join(entry.cacheFolder, `${entry.label}-${cacheKeyOf(entry.inputs)}`);
   if (!rebuild && (await isIntact(folder))) {
     await markUsed(folder);
     return { folder, state: 'read' };
@@ -82,7 +82,7 @@ async function markUsed(folder: string): Promise<void> {
   await utimes(join(folder, LIST_FILE), now, now).catch(() => undefined);
 }
 
-function keyOf(inputs: readonly string[]): string {
+function cacheKeyOf(inputs: readonly string[]): string {
   const hash = createHash('sha256');
   for (const input of [...hostTraits(), ...inputs]) hash.update(`${input.length}:${input}`);
   return hash.digest('hex').slice(0, KEY_DIGITS);

@@ -38,7 +38,7 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
     const addon = setup.tokenizer === 'javascript' ? undefined : await loadAddon();
     report(loadedReport(device, [...models.values()], warning));
     return restWhenIdle(
-      (task) => settle(() => perform(task, models)),
+      (task) => settleTask(() => perform(task, models)),
       () => {
         memory.rest();
         if (addon !== undefined && isAddon(addon)) addon.giveBackMemory();
@@ -72,7 +72,7 @@ function findDeviceGraph({ models, device }: WorkerSetup): string | undefined {
 }
 
 /** Errors cross threads as records: structured clone keeps no class. */
-async function settle(action: () => Promise<ReplyOf[Task['kind']]>): Promise<TaskReply> {
+async function settleTask(action: () => Promise<ReplyOf[Task['kind']]>): Promise<TaskReply> {
   try {
     return { value: await action() };
   } catch (error) {

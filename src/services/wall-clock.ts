@@ -1,13 +1,8 @@
-// Time of day as services see it. Handed in, so that tests can move it by hand.
+// The clock of the services: the time of day, and waiting by it.
 
-export interface WallClock {
-  /** Milliseconds since the epoch. */
-  nowMs(): number;
-  /** Calls `action` once, `delayMs` from now. Never keeps the process alive. @returns a function that cancels it */
-  after(delayMs: number, action: () => void): () => void;
-}
+import type { Clock } from '../domain/clock.ts';
 
-export const wallClock: WallClock = {
+export const wallClock: Clock = {
   nowMs: () => Date.now(),
   after(delayMs, action) {
     const timer = setTimeout(action, delayMs).unref();
@@ -19,7 +14,7 @@ export const wallClock: WallClock = {
 export const NEVER = new AbortController().signal;
 
 /** Resolves after a while. @throws the signal's reason, as soon as it is aborted */
-export function pause(clock: WallClock, delayMs: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);

@@ -15,7 +15,7 @@ const OWED_DELAY_MS = 1000;
 
 type StandingKey = Parameters<LedgerStore['standing']>[0];
 
-interface Waiting {
+interface WaitingOperation {
   readonly operation: LedgerOperation;
   readonly resolve: (outcome: OperationOutcome) => void;
   readonly reject: (error: unknown) => void;
@@ -23,7 +23,7 @@ interface Waiting {
 
 export class GroupedLedger implements LedgerStore {
   readonly #ledger: GroupableLedger;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingOperation[] = [];
   /**
    * What undoes operations of which nobody knows whether they were committed, by their request: goes before the next
    * operations, in one transaction with them. So a client that comes again finds nothing of what it was refused.
@@ -88,7 +88,7 @@ export class GroupedLedger implements LedgerStore {
     if (this.#owed.size > 0) this.#payLater();
   }
 
-  async #applyGroup(group: readonly Waiting[]): Promise<void> {
+  async #applyGroup(group: readonly WaitingOperation[]): Promise<void> {
     try {
       await this.#apply(group);
     } catch (error) {
@@ -104,7 +104,7 @@ export class GroupedLedger implements LedgerStore {
     }
   }
 
-  async #apply(group: readonly Waiting[]): Promise<void> {
+  async #apply(group: readonly WaitingOperation[]): Promise<void> {
     const owed = [...this.#owed];
     const outcomes = await this.#ledger.apply([
       ...owed.map(([, operation]) => operation),

@@ -9,7 +9,7 @@ import { insertAuditRow } from './audit-row.ts';
 import type { Database } from './schema.ts';
 import type { KeyChange, KeyRotation, KeySecret, KeyStore } from './stores.ts';
 
-type FoundKey = Awaited<ReturnType<KeyStore['findByHash']>>;
+type FoundKeyRow = Awaited<ReturnType<KeyStore['findByHash']>>;
 
 export class KyselyKeyStore implements KeyStore {
   readonly #database: Kysely<Database>;
@@ -26,7 +26,7 @@ export class KyselyKeyStore implements KeyStore {
     });
   }
 
-  async findByHash(secretHash: string): Promise<FoundKey> {
+  async findByHash(secretHash: string): Promise<FoundKeyRow> {
     const row = await selectKeys(this.#database)
       .innerJoin('api_key_secrets', 'api_key_secrets.key_id', 'api_keys.id')
       .select([

@@ -27,7 +27,7 @@ export function sqliteFile(dataDir: string): string {
 }
 
 /** Path, or address without a password. */
-export function nameOf(store: StoreLocation): string {
+export function storeNameOf(store: StoreLocation): string {
   return store.type === 'sqlite' ? `SQLite ${sqliteFile(store.dataDir)}` : describePostgres(store.url);
 }
 
@@ -51,7 +51,7 @@ export async function withDatabase<T>(
     return store.type === 'sqlite' ? await withSqlite(store.dataDir, use) : await withPostgres(store, use);
   } catch (error) {
     if (error instanceof StorageError) throw error;
-    throw new StorageError(`${nameOf(store)} cannot be used: ${messageOf(error)}`);
+    throw new StorageError(`${storeNameOf(store)} cannot be used: ${messageOf(error)}`);
   }
 }
 

@@ -14,10 +14,10 @@ import { restoreSqlite } from './sqlite/sqlite-restore.ts';
 import { integrityFaultsOf } from './sqlite/store-file.ts';
 import { StorageError } from './storage-error.ts';
 import {
-  nameOf,
   refuseMissing,
   type StoreLocation,
   sqliteFile,
+  storeNameOf,
   withDatabase,
   withNewestSchema,
   withServerLock,
@@ -48,7 +48,7 @@ export async function restoreStore(store: StoreLocation, file: string, nowMs: nu
 export async function checkStore(store: StoreLocation): Promise<CheckedStore> {
   refuseMissing(store);
   const damage = store.type === 'sqlite' ? integrityFaultsOf(sqliteFile(store.dataDir)) : [];
-  const told = { name: nameOf(store), newestSchemaVersion, damage };
+  const told = { name: storeNameOf(store), newestSchemaVersion, damage };
   if (damage.length > 0) return { ...told, schemaVersion: undefined, books: undefined };
   return await withDatabase(store, async (database) => {
     const schemaVersion = await readSchemaVersion(database, store);
@@ -70,7 +70,7 @@ export async function findStoreVersion(store: StoreLocation): Promise<number | u
       await sql`select 1`.execute(database);
       return undefined;
     });
-    return version === undefined ? undefined : requireKnownVersion(nameOf(store), version);
+    return version === undefined ? undefined : requireKnownVersion(storeNameOf(store), version);
   });
 }
 
@@ -94,9 +94,9 @@ export async function copyBetweenStores(
 async function readSchemaVersion(database: Kysely<Database>, store: StoreLocation): Promise<number> {
   const version = await selectSchemaVersion(database).catch((error: unknown) => {
     if (error instanceof StoreUnavailableError) throw error;
-    throw new StorageError(`${nameOf(store)} holds no store of umpire: ${messageOf(error)}`);
+    throw new StorageError(`${storeNameOf(store)} holds no store of umpire: ${messageOf(error)}`);
   });
-  return requireKnownVersion(nameOf(store), version);
+  return requireKnownVersion(storeNameOf(store), version);
 }
 
 async function selectSchemaVersion(database: Kysely<Database>): Promise<number> {

@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it.
 
-import type { Clock } from '../../src/engine/clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
 interface Timer {
   readonly atMs: number;

@@ -2,6 +2,7 @@
 // worker takes. The answer is the same to the bit.
 
 import { toAnswer } from '../../domain/answer.ts';
+import { sum } from '../../domain/sum.ts';
 import type { AnswerReply, DecideTask, EncodeReply, TimedCase } from '../../runtime/messages.ts';
 import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounter } from '../../runtime/token-counter.ts';
@@ -188,7 +189,8 @@ export class Decider {
     };
     const end: LaterParts = {
       costMs: prepared.plan.sliced.length * this.cost.taskMs(),
-      open: (answers) => parts.endParts(answers as Parameters<DecisionParts['endParts']>[0], countTokens(encodedParts)),
+      open: (answers) =>
+        parts.endParts(answers as Parameters<DecisionParts['endParts']>[0], tokensOfParts(encodedParts)),
     };
     const { first, later, last, queueMs } = await this.dispatcher.submit(parts.encodeParts(), {
       ...caller,
@@ -199,7 +201,7 @@ export class Decider {
     const answered = parts.toGroups(later);
     const sliced = parts.toSlices(later);
     this.cost.observeParts(size, { encoded: first, answered, sliced });
-    const stateTokens = countTokens(first);
+    const stateTokens = tokensOfParts(first);
     for (const worker of new Set(later.map((result) => result.worker))) this.remember(worker, document, stateTokens);
     const probabilities: (readonly number[])[] = [];
     for (const { reply, places } of answered) {
@@ -272,10 +274,6 @@ export class Decider {
 }
 
 /** Of a document, specials included. */
-function countTokens(encoded: readonly PartResult<EncodeReply>[]): number {
+function tokensOfParts(encoded: readonly PartResult<EncodeReply>[]): number {
   return sum(encoded.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

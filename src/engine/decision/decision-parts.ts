@@ -1,6 +1,7 @@
 // The tasks of one decision in parts: shares of its document, then groups of its questions, with what each costs and where
 // it runs cheaper. Queue and memory are the decider's.
 
+import { sum } from '../../domain/sum.ts';
 import type {
   AnswerEndTask,
   AnswerReply,
@@ -185,8 +186,4 @@ export class DecisionParts {
 
 function homeOf(home: number, savedMs: number): Routing {
   return { mayWait: true, savedMs: (worker) => (worker === home ? savedMs : 0), begin: () => undefined };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

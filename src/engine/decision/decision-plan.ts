@@ -1,6 +1,8 @@
 // Whether a decision is one task or many, and which: windows of the document first, questions then. Sharing a decision
 // between idle workers and letting short calls through between its parts are the same cuts. Pure.
 
+import { sum } from '../../domain/sum.ts';
+
 export interface PlanInputs {
   /** Workers with nothing to do. */
   readonly idleWorkers: number;
@@ -137,8 +139,4 @@ export function durationMs(plan: DecisionPlan | undefined, inputs: PlanInputs): 
   const encoders = Math.min(idleWorkers, plan.shares);
   const answerers = plan.isAnsweredByOne ? 1 : Math.min(idleWorkers, countAnswerParts(plan));
   return remainingMs / encoders + sum(answersMs) / answerers;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

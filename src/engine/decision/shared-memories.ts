@@ -1,7 +1,7 @@
 // Memory that workers share while they do one decision together: how much of it may be in use at once, and what is used
 // again.
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 
 export interface SharedMemoriesOptions {
   /** In use at once; a single decision may have more when it is alone. */

@@ -1,6 +1,7 @@
 // Whether a call is let into the queue: only if it fits and its work is expected to begin, and its answer to come, in
 // time. Pure.
 
+import { sum } from '../../domain/sum.ts';
 import type { RefusalReason } from '../engine.ts';
 import type { WorkAhead } from './queue.ts';
 
@@ -151,8 +152,4 @@ function takeSoonest(freeMs: number[], costMs: number): number {
   const endMs = (freeMs[soonest] ?? 0) + costMs;
   freeMs[soonest] = endMs;
   return endMs;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -1,10 +1,11 @@
 // Door of scheduling, from queue to workers: takes calls in, hands their parts to free workers in the queue's order, and keeps the books of
 // what runs. Knows nothing of models; what a part is worth was estimated by whoever submits it.
 
+import type { Clock } from '../../domain/clock.ts';
 import { AppError } from '../../domain/errors.ts';
+import { sum } from '../../domain/sum.ts';
 import type { ProbeTask, ReplyOf, Task } from '../../runtime/messages.ts';
 import type { InferencePool } from '../../runtime/worker-pool.ts';
-import type { Clock } from '../clock.ts';
 import type { Caller, RefusalReason } from '../engine.ts';
 import {
   type AdmissionLimits,
@@ -328,8 +329,4 @@ function overloaded(retryAfterMs: number): AppError {
   return new AppError('overloaded', 'The server has more work than it can begin in time; try again later.', {
     retryAfterMs: Math.max(100, Math.ceil(retryAfterMs)),
   });
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -2,6 +2,8 @@
 // that has had least of the workers' time, and inside a key the call that is soonest done, until others lose patience. Pure:
 // knows neither clock nor workers. A call is one entry; its parts are handed out one by one, and more may come when those are done.
 
+import { sum } from '../../domain/sum.ts';
+
 /** `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for. */
 export type QueueClass = 'counting' | 'decision' | 'embedding';
 
@@ -276,8 +278,4 @@ function rankOf({ queueClass, submittedMs }: QueueEntry, nowMs: number): number 
 /** Sooner or later it goes first: before the other's last moment comes its own. */
 function isDueBefore({ latestStartMs }: QueueEntry, other: QueueEntry): boolean {
   return latestStartMs !== undefined && other.latestStartMs !== undefined && latestStartMs <= other.latestStartMs;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

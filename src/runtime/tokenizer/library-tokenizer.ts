@@ -17,7 +17,7 @@ export class LibraryTokenizer implements Tokenizer {
   /** @param file parsed tokenizer.json @throws StartError when it does not frame a text with one special token a side */
   constructor(file: object) {
     this.special = readSpecials(new Library(file, {}));
-    this.library = new Library(withoutSpecials(file), {});
+    this.library = new Library(forgetSpecials(file), {});
     this.vocabularySize = sizeOf(this.library);
   }
 
@@ -32,7 +32,7 @@ export class LibraryTokenizer implements Tokenizer {
 }
 
 /** The library looks for special tokens in every text: it must not know them while it reads one. */
-function withoutSpecials(file: LibraryFile): object {
+function forgetSpecials(file: LibraryFile): object {
   return { ...file, added_tokens: (file.added_tokens ?? []).filter(({ special }) => special !== true) };
 }
 

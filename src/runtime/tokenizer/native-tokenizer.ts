@@ -8,7 +8,7 @@ import type { EncodedTexts, SpecialIds, WordPieceTokenizer } from './tokenizer.t
 /** Ids that come without a second call: all windows of most texts. */
 const TARGET_IDS = 4096;
 
-export interface TokenSpan {
+export interface TokenPlace {
   readonly id: number;
   /** UTF-16 units of the text; `end` is exclusive. */
   readonly start: number;
@@ -47,7 +47,7 @@ export class NativeTokenizer implements WordPieceTokenizer {
   }
 
   /** Tokens and where they stand in the text. */
-  encodeWithSpans(text: string): TokenSpan[] {
+  encodeWithSpans(text: string): TokenPlace[] {
     const rows = this.addon.encodeWithSpans(this.handle, text);
     return Array.from({ length: rows.length / 3 }, (_, row) => {
       const [id = 0, start = 0, end = 0] = rows.subarray(3 * row, 3 * row + 3);

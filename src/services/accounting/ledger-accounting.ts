@@ -1,8 +1,9 @@
 // Accounting over the ledger: who fits into a budget the store decides, and what becomes of one request its booking knows.
 // Owns what bookings share, and the end: no process goes before its bookings are closed.
 
+import type { Clock } from '../../domain/clock.ts';
 import type { AuthenticatedCaller } from '../caller.ts';
-import { NEVER, pause, type WallClock, wallClock } from '../wall-clock.ts';
+import { NEVER, pause, wallClock } from '../wall-clock.ts';
 import type { Accounting, Booking, NewBooking } from './accounting.ts';
 import { Foresight } from './foresight.ts';
 import { type Books, LedgerBooking } from './ledger-booking.ts';
@@ -10,7 +11,7 @@ import { Unsettled } from './unsettled.ts';
 
 export interface LedgerOptions extends Omit<Books, 'clock' | 'foresight' | 'unsettled'> {
   /** Default: the system's. */
-  readonly clock?: WallClock;
+  readonly clock?: Clock;
 }
 
 export class LedgerAccounting implements Accounting {

@@ -1,11 +1,12 @@
 // One request in the ledger, from asking the store to the row it leaves: what is done in each state of its booking. Nothing
 // is answered unbilled, nothing is billed twice, and no reservation stays open.
 
+import type { Clock } from '../../domain/clock.ts';
 import { StoreUnavailableError } from '../../domain/errors.ts';
 import { NO_STANDING, type Standing, type StoredReply } from '../../domain/ledger.ts';
 import type { LedgerStore, Reservation, ReserveOutcome, Settlement, SettleOutcome } from '../../storage/stores.ts';
 import { idempotencyKeyBusy, idempotencyKeyReused, refusalError, replyNotKept, storeUnavailable } from '../refusal.ts';
-import { NEVER, pause, type WallClock } from '../wall-clock.ts';
+import { NEVER, pause } from '../wall-clock.ts';
 import type { Booking, FinishedWork, LetIn, NewBooking, Receipt, Replay, UsedWork } from './accounting.ts';
 import { type BookingState, type Happening, nextState } from './booking-states.ts';
 import type { Foresight } from './foresight.ts';
@@ -35,7 +36,7 @@ export interface Books {
   readonly metrics: LedgerMetrics;
   /** A fault of ours that no request can report. */
   readonly onFault: (error: unknown) => void;
-  readonly clock: WallClock;
+  readonly clock: Clock;
   readonly foresight: Foresight;
   readonly unsettled: Unsettled;
 }

@@ -1,8 +1,8 @@
 // How requests ended that could not be told to the store when it was due. Told again until the store takes it, so that no
 // living process leaves a reservation open.
 
+import type { Clock } from '../../domain/clock.ts';
 import { StoreUnavailableError } from '../../domain/errors.ts';
-import type { WallClock } from '../wall-clock.ts';
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5000;
@@ -10,7 +10,7 @@ const LONGEST_DELAY_MS = 5000;
 type Telling = () => Promise<unknown>;
 
 export interface UnsettledOptions {
-  readonly clock: WallClock;
+  readonly clock: Clock;
   /** A fault of ours: the store answers, and refuses this one for good. */
   readonly onFault: (error: unknown) => void;
 }

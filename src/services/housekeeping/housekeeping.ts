@@ -2,8 +2,9 @@
 // time is over, and rolls up old rows. Never on the path of a request; what fails is tried again.
 
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../domain/clock.ts';
 import type { LedgerStore, UsageStore } from '../../storage/stores.ts';
-import { type WallClock, wallClock } from '../wall-clock.ts';
+import { wallClock } from '../wall-clock.ts';
 import { type JobEvent, PeriodicJob } from './periodic-job.ts';
 
 export interface HousekeepingOptions {
@@ -17,7 +18,7 @@ export interface HousekeepingOptions {
   readonly retentionDays: number | undefined;
   readonly onEvent: (event: JobEvent) => void;
   /** Default: the system's. */
-  readonly clock?: WallClock;
+  readonly clock?: Clock;
 }
 
 const DAY_MS = 86_400_000;
@@ -32,7 +33,7 @@ export class Housekeeping {
   /** Of this process, for its reservations. */
   readonly instanceId = `instance_${randomUUID()}`;
   readonly #options: HousekeepingOptions;
-  readonly #clock: WallClock;
+  readonly #clock: Clock;
   readonly #jobs: readonly PeriodicJob[];
   /** Since when this process has been in touch with the store without a break. */
   #inTouchSinceMs: number | undefined;

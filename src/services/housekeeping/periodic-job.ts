@@ -1,6 +1,6 @@
 // Something that is done again and again. Says once that it fails and once that it works again, however often it is tried.
 
-import type { WallClock } from '../wall-clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 
 export interface JobEvent {
   readonly level: 'info' | 'warn';
@@ -15,7 +15,7 @@ export interface PeriodicJobOptions {
   /** From the end of one run to the beginning of the next. */
   readonly intervalMs: number;
   readonly run: () => Promise<void>;
-  readonly clock: WallClock;
+  readonly clock: Clock;
   readonly onEvent: (event: JobEvent) => void;
 }
 

@@ -19,7 +19,7 @@ export interface FoundKey {
 
 type Reading = Promise<FoundKey | undefined>;
 
-interface Entry {
+interface KeptKey {
   found: FoundKey;
   /** When the look-up began. */
   readAtMs: number;
@@ -37,7 +37,7 @@ export interface KeyCacheOptions {
 
 export class KeyCache {
   readonly #options: KeyCacheOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, KeptKey>();
   readonly #arriving = new Map<string, Reading>();
   readonly #strangers = new StrangerGate();
   #storeFails = false;
@@ -73,7 +73,7 @@ export class KeyCache {
     this.#arriving.clear();
   }
 
-  async #refresh(secretHash: string, entry: Entry): Reading {
+  async #refresh(secretHash: string, entry: KeptKey): Reading {
     const readAtMs = this.#options.nowMs();
     try {
       const found = await this.#lookUp(secretHash);

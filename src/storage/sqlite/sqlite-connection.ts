@@ -25,14 +25,14 @@ export interface SqliteConnectionOptions {
   readonly isReader?: boolean;
 }
 
-interface Prepared {
+interface PreparedStatement {
   readonly statement: StatementSync;
   readonly hasRows: boolean;
 }
 
 export class SqliteConnection {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, Prepared>();
+  readonly #statements = new Map<string, PreparedStatement>();
 
   /** @param options `isReader`: a statement that writes is an error */
   constructor(file: string, { busyTimeoutMs, isReader = false }: SqliteConnectionOptions) {
@@ -62,7 +62,7 @@ export class SqliteConnection {
     this.#database.close();
   }
 
-  #prepare(sql: string): Prepared {
+  #prepare(sql: string): PreparedStatement {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(sql);

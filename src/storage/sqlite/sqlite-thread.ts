@@ -5,7 +5,7 @@ import { messageOf, StoreUnavailableError } from '../../domain/errors.ts';
 import { StorageError } from '../storage-error.ts';
 import type { SqliteReply, SqliteRequest, SqliteThreadData, StoreName } from './sqlite-messages.ts';
 
-interface Waiting {
+interface WaitingCall {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -15,7 +15,7 @@ const WORKER = new URL(`./sqlite-worker${import.meta.url.endsWith('.ts') ? '.ts'
 
 export class SqliteThread {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, WaitingCall>();
   readonly #exited: Promise<void>;
   #nextId = 1;
   #ended: Error | undefined;

@@ -24,7 +24,7 @@ import {
   type ThreadStores,
 } from './sqlite-messages.ts';
 
-type Call = Extract<SqliteRequest, { type: 'call' }>;
+type StoreCall = Extract<SqliteRequest, { type: 'call' }>;
 
 class StoreThread {
   readonly #port: MessagePort;
@@ -61,7 +61,7 @@ class StoreThread {
     this.#underWay.add(answered);
   }
 
-  async #answer({ id, store, method, args }: Call): Promise<void> {
+  async #answer({ id, store, method, args }: StoreCall): Promise<void> {
     try {
       if (!Object.hasOwn(STORE_METHODS[store], method)) throw new Error(`There is no ${store}.${method}.`);
       const methods = this.#stores[store] as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
@@ -103,7 +103,7 @@ function createStores(database: Kysely<Database>): ThreadStores {
   };
 }
 
-function describeFailure(error: unknown): SqliteReply {
+function tellOpenFailure(error: unknown): SqliteReply {
   const reason = error instanceof FolderInUse ? 'in-use' : error instanceof StorageError ? 'refused' : 'broken';
   return { type: 'open-failed', reason, message: messageOf(error) };
 }
@@ -113,5 +113,5 @@ try {
   await StoreThread.open(parentPort, workerData as SqliteThreadData);
   parentPort.postMessage({ type: 'opened' } satisfies SqliteReply);
 } catch (error) {
-  parentPort.postMessage(describeFailure(error));
+  parentPort.postMessage(tellOpenFailure(error));
 }

@@ -25,7 +25,7 @@ export interface DecisionTokens extends QuestionTokens {
   readonly inputTokens: number;
 }
 
-interface DecisionReader {
+export interface DecisionReader {
   readonly manifest: SplitEncoderManifest;
   readonly tokenizer: WordPieceTokenizer;
 }

@@ -3,9 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Question } from '../../../domain/question.ts';
-import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
-import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
-import { type QuestionTokens, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
+import { type DecisionReader, type QuestionTokens, tokenizeQuestions, tokenizeState } from './decision-tokens.ts';
 import {
   cutWindows,
   type PreparedQuestion,
@@ -29,18 +27,13 @@ export interface StateText {
   readonly windows: readonly Window[];
 }
 
-export interface PromptReaderParts {
-  readonly manifest: SplitEncoderManifest;
-  readonly tokenizer: WordPieceTokenizer;
-}
-
 export class PromptReader {
-  private readonly parts: PromptReaderParts;
+  private readonly parts: DecisionReader;
   private readonly limits: PromptLimits;
   private lastState: StateText | undefined;
   private lastQuestion: { readonly question: Question; readonly tokenized: TokenizedQuestion } | undefined;
 
-  constructor(parts: PromptReaderParts) {
+  constructor(parts: DecisionReader) {
     const { windows, branches } = parts.manifest;
     this.parts = parts;
     this.limits = {

@@ -105,7 +105,7 @@ export function countQuestionTokens(question: TokenizedQuestion): number {
 
 /** `[CLS] slice [SEP]` for each slice; no ids give one empty window. */
 export function cutWindows(ids: Int32Array, tokenizer: WordPieceTokenizer, limits: PromptLimits): Int32Array[] {
-  return cutOrEmpty(ids, tokenizer, limits).map((slice) => withSpecials(slice, tokenizer));
+  return cutOrEmpty(ids, tokenizer, limits).map((slice) => betweenSpecials(slice, tokenizer));
 }
 
 function cutOrEmpty(ids: Int32Array, tokenizer: WordPieceTokenizer, limits: PromptLimits): Int32Array[] {
@@ -113,7 +113,7 @@ function cutOrEmpty(ids: Int32Array, tokenizer: WordPieceTokenizer, limits: Prom
   return slices.length === 0 ? [NO_IDS] : slices;
 }
 
-function withSpecials(slice: Int32Array, { special }: WordPieceTokenizer): Int32Array {
+function betweenSpecials(slice: Int32Array, { special }: WordPieceTokenizer): Int32Array {
   const ids = new Int32Array(slice.length + 2);
   ids[0] = special.cls;
   ids.set(slice, 1);

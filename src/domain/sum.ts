@@ -1,0 +1,5 @@
+// The sum of numbers. Pure.
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
