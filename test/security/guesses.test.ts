@@ -10,8 +10,9 @@ import { until } from '../waiting/until.ts';
 
 const SOCKETS = 32;
 const CLIENTS = 24;
-/** More than the store is asked for in a second. */
-const GUESSES_BEFORE = 600;
+/** More than a quick machine may ask the store for while it makes them. */
+const GUESSES_BEFORE = 2400;
+const WINDOW_MS = 1000;
 const NETWORKS = 200;
 
 let store: SqliteMoneyStore;
@@ -48,9 +49,9 @@ async function statusOf(secret: string, from: string): Promise<number> {
 
 describe('guesses', () => {
   it.each([
-    ['one address', () => '203.0.113.7'],
-    ['many addresses', (guess: number) => `203.0.113.${guess % NETWORKS}`],
-  ] as const)('from %s are bounded, and never keep out a key that exists', async (_from, addressOf) => {
+    ['one address', 50, () => '203.0.113.7'],
+    ['many addresses', 500, (guess: number) => `203.0.113.${guess % NETWORKS}`],
+  ] as const)('from %s are bounded, and never keep out a key that exists', async (_from, mostInWindow, addressOf) => {
     const fresh = keys.splice(0, CLIENTS);
     const statuses: Record<number, number> = {};
     let guesses = 0;
@@ -61,6 +62,7 @@ describe('guesses', () => {
         statuses[status] = (statuses[status] ?? 0) + 1;
       }
     };
+    const startedMs = performance.now();
     const guessers = Array.from({ length: SOCKETS - 2 }, guess);
     const told: number[] = [];
     for (const { secret } of fresh) {
@@ -77,6 +79,8 @@ describe('guesses', () => {
     expect(told).toEqual(fresh.map(() => 200));
     const { 401: wrong = 0, 429: limited = 0, 503: overloaded = 0 } = statuses;
     expect(wrong + limited + overloaded).toBe(guesses);
-    expect(limited + overloaded).toBeGreaterThan(0);
+    // However fast the machine is: the first window has begun before, the last one ends later.
+    const windows = Math.ceil((performance.now() - startedMs) / WINDOW_MS) + 1;
+    expect(wrong).toBeLessThanOrEqual(mostInWindow * windows);
   });
 });
