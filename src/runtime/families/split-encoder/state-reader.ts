@@ -124,7 +124,10 @@ export class StateReader {
     }
   }
 
-  /** @param to first of its tokens in the target, which may be memory that other threads see: the library refuses that */
+  /**
+   * Copies, never encodes into the target itself: on older Nodes the library refuses memory that other threads see.
+   * @param to first of the window's tokens in the target
+   */
   private async writeWindow(
     target: KeyValues,
     to: number,
