@@ -1,25 +1,16 @@
-// The engine over a pool of workers: jobs to tasks, replies to answers, and the states from loading to drained. Knows
+// The engine over a pool of workers: a ticket for each job, and the states from loading to drained. Knows
 // nothing of HTTP, keys or money.
 
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import { inputTokenLimit, windowTokens } from '../runtime/families/text-encoder/embedding-tokens.ts';
 import type { LongInputs } from '../runtime/messages.ts';
-import {
-  type Manifest,
-  type ModelFolder,
-  priceOf,
-  type SplitEncoderManifest,
-  type TextEncoderManifest,
-} from '../runtime/model-folder/manifest.ts';
+import { type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { systemClock } from './clock.ts';
-import { Decider, type DeciderOptions } from './decision/decider.ts';
-import { SharedMemories } from './decision/shared-memories.ts';
-import { StateDirectory } from './decision/state-directory.ts';
+import { type OpenTokenCounter, TokenCounting } from './cost/token-counting.ts';
+import { Decider } from './decision/decider.ts';
 import { Embedder } from './embedding/embedder.ts';
-import { embeddingLimits, mayBeTooLarge, requireRequestTokens } from './embedding/embedding-limits.ts';
 import type {
   Caller,
   DecideJob,
@@ -31,17 +22,14 @@ import type {
   EngineStatus,
   Job,
   JobResult,
-  StateCacheCounts,
   Ticket,
 } from './engine.ts';
-import { type Candidate, Dispatcher } from './scheduling/dispatcher.ts';
-import { Watchdog } from './scheduling/watchdog.ts';
-import { type OpenTokenCounter, TokenCounting } from './token-counting.ts';
+import { Scheduler } from './scheduling/scheduler.ts';
+import { Watchdog } from './watchdog.ts';
 
-/** What a probe may take before it is late, apart from the configured time. */
-const PROBE_COST_MS = 100;
+/** What a probe may take at least before it is late, apart from the configured time. */
+const LEAST_PROBE_COST_MS = 100;
 const RETRY_WHILE_STARTING_MS = 1000;
-const SHARED_MEMORY_BYTES = 160_000_000;
 
 export interface EngineEvent {
   readonly level: 'info' | 'warn' | 'error';
@@ -55,7 +43,7 @@ export interface PooledEngineOptions {
   readonly threadsPerWorker: number;
   /** What each worker keeps of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
-  /** Keys and values that workers share at the moment. Default: one document at the limit of `kev` (151 MB), no more. */
+  /** Keys and values that workers share at the moment. Default: one document of the largest size a model takes. */
   readonly sharedMemoryBytes?: number;
   /** What counts tokens on this thread; undefined for a model: its tokens are counted by workers. */
   readonly openCounter: OpenTokenCounter;
@@ -81,40 +69,50 @@ export interface PooledEngineOptions {
   readonly clock?: Clock;
 }
 
-type Model =
-  | { readonly manifest: SplitEncoderManifest; readonly decider: Decider; readonly embedder?: undefined }
-  | { readonly manifest: TextEncoderManifest; readonly embedder: Embedder; readonly decider?: undefined };
-
 export class PooledEngine implements Engine {
   readonly models: readonly ModelCard[];
   readonly ready: Promise<void>;
   private readonly options: PooledEngineOptions;
-  private readonly modelsById: ReadonlyMap<string, Model>;
-  private readonly dispatcher: Dispatcher;
+  private readonly decider: Decider;
+  private readonly embedder: Embedder;
+  private readonly scheduler: Scheduler;
   private readonly counting: TokenCounting;
   private readonly watchdog: Watchdog;
-  private readonly open = new Set<Promise<unknown>>();
   private phase: Exclude<EngineState, 'unresponsive'> = 'loading';
   private device = '';
+  /** It runs a golden case: the slowest of the start tells what that takes. */
+  private probeCostMs = LEAST_PROBE_COST_MS;
 
   constructor(options: PooledEngineOptions) {
     const { folders, pool, queue, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
     this.options = options;
-    const { longInputs = 'refuse' } = options;
-    this.models = folders.map((folder) => toModelCard(folder, longInputs));
-    const directory = new StateDirectory(pool.workers, stateCacheBytes);
-    const onWorkerFault = (worker: number) => directory.forget(worker);
-    const dispatcher = new Dispatcher({ pool, clock, limits: queue, onWorkerFault });
-    const memories = new SharedMemories({ budgetBytes: options.sharedMemoryBytes ?? SHARED_MEMORY_BYTES, clock });
-    this.counting = new TokenCounting(dispatcher, longInputs);
-    const parts = { dispatcher, directory, memories, counting: this.counting, longInputs };
-    this.modelsById = new Map(folders.map(({ manifest }) => [manifest.id, toModel(manifest, parts)]));
-    this.dispatcher = dispatcher;
+    const onWorkerFault = (worker: number) => this.decider.forgetWorker(worker);
+    const scheduler = new Scheduler({ pool, clock, limits: queue, onWorkerFault });
+    const counting = new TokenCounting(scheduler);
+    const { longInputs = 'refuse', sharedMemoryBytes } = options;
+    const manifests = folders.map(({ manifest }) => manifest);
+    this.decider = new Decider({
+      manifests: manifests.filter((manifest) => manifest.family === 'split-encoder'),
+      scheduler,
+      counting,
+      clock,
+      stateCacheBytes,
+      sharedMemoryBytes,
+    });
+    this.embedder = new Embedder({
+      manifests: manifests.filter((manifest) => manifest.family === 'text-encoder'),
+      scheduler,
+      counting,
+      longInputs,
+    });
+    this.models = folders.map((folder) => this.cardOf(folder));
+    this.scheduler = scheduler;
+    this.counting = counting;
     this.watchdog = new Watchdog({
       ...probe,
       clock,
-      lateMs: () => dispatcher.lateMs(),
-      probe: () => dispatcher.probe(PROBE_COST_MS),
+      lateMs: () => scheduler.lateMs(),
+      probe: () => scheduler.probe(this.probeCostMs),
       onChange: ({ responsive, reason }) => onEvent({ level: responsive ? 'info' : 'error', message: reason }),
     });
     this.ready = this.load();
@@ -126,104 +124,47 @@ export class PooledEngine implements Engine {
   ticketFor(job: EmbedJob, caller: Caller): Ticket<EmbedResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult> {
-    let running: Promise<JobResult> | undefined;
-    const enter = (): void => {
-      if (running !== undefined) return;
-      caller.signal.throwIfAborted();
-      const refusal = this.findRefusal(job, caller);
-      if (refusal !== undefined) throw refusal;
-      running = 'state' in job ? this.decide(job, caller) : this.embed(job, caller);
-      // It may fail before anybody waits for it.
-      running.catch(() => undefined);
-    };
-    return {
-      countTokens: () =>
-        'state' in job ? this.countDecisionTokens(job, caller) : this.countEmbeddingTokens(job, caller),
-      enter,
-      run: async () => {
-        enter();
-        return await (running as Promise<JobResult>);
-      },
-    };
-  }
-
-  private async decide(job: DecideJob, caller: Caller): Promise<DecideResult> {
-    return this.track(this.requireDecider(job).decide(job, caller));
-  }
-
-  private async embed(job: EmbedJob, caller: Caller): Promise<EmbedResult> {
-    const { manifest } = this.requireModel(job.modelId);
-    requireDimensions(job, manifest);
-    const embedder = this.requireEmbedder(job);
-    // Before anything is run: the refusal of a call that is too large costs no inference.
-    if (this.mustCount(job, manifest)) await this.countEmbeddingTokens(job, caller);
-    return this.track(embedder.embed(job, caller));
-  }
-
-  private async countDecisionTokens(job: DecideJob, caller: Caller): Promise<number> {
-    this.requireModel(job.modelId);
-    return this.track(this.counting.countDecision(job, caller));
-  }
-
-  private async countEmbeddingTokens(job: EmbedJob, caller: Caller): Promise<number> {
-    const { manifest } = this.requireModel(job.modelId);
-    requireDimensions(job, manifest);
-    const tokens = await this.track(this.counting.countEmbedding(job, caller));
-    if (manifest.family === 'text-encoder' && this.mustCount(job, manifest)) requireRequestTokens(tokens, manifest);
-    return tokens;
-  }
-
-  private mustCount(job: EmbedJob, manifest: Manifest): boolean {
-    const isInWindows = manifest.family === 'text-encoder' && this.options.longInputs === 'windows';
-    return isInWindows && mayBeTooLarge(job, manifest);
-  }
-
-  private findRefusal(job: DecideJob | EmbedJob, caller: Caller): AppError | undefined {
     try {
-      return this.dispatcher.findRefusal(this.candidate(job, caller));
+      return this.openTicket(job, caller);
     } catch (error) {
-      if (error instanceof AppError && error.code === 'overloaded') return error;
-      throw error;
+      return refusedTicket(error);
     }
-  }
-
-  private candidate(job: DecideJob | EmbedJob, caller: Caller): Candidate {
-    if ('inputs' in job) return this.requireEmbedder(job).candidate(job, caller);
-    return this.requireDecider(job).candidate(job, caller);
   }
 
   status(): EngineStatus {
     const { pool, threadsPerWorker } = this.options;
     return {
       state: this.phase === 'ready' && !this.watchdog.responsive ? 'unresponsive' : this.phase,
-      queuedJobs: this.dispatcher.queuedJobs,
-      queuedCostMs: this.dispatcher.queuedCostMs,
-      busyWorkers: this.dispatcher.busyWorkers,
+      queuedJobs: this.scheduler.queuedJobs,
+      queuedCostMs: this.scheduler.queuedCostMs,
+      busyWorkers: this.scheduler.busyWorkers,
       workers: pool.workers,
       threadsPerWorker,
       device: this.device,
-      stateCache: this.stateCache(),
-      refusals: this.dispatcher.refusals,
-      expectedDrainMs: this.dispatcher.expectedDrainMs,
+      stateCache: this.decider.stateCache,
+      refusals: this.scheduler.refusals,
+      expectedDrainMs: this.scheduler.expectedDrainMs,
     };
   }
 
   async drain(): Promise<void> {
     this.phase = 'draining';
     this.watchdog.stop();
-    // First the jobs, because one that is shared has moments when nothing of it is queued; then probes.
-    await Promise.allSettled(this.open);
-    await this.dispatcher.idle();
+    await this.scheduler.close();
     await this.options.pool.close();
   }
 
-  private async track<T>(job: Promise<T>): Promise<T> {
-    this.open.add(job);
-    try {
-      return await job;
-    } finally {
-      this.open.delete(job);
+  /** @throws AppError what no ticket is given for */
+  private openTicket(job: Job, caller: Caller): Ticket<JobResult> {
+    if (this.phase === 'loading') {
+      const retryAfterMs = RETRY_WHILE_STARTING_MS;
+      throw new AppError('overloaded', 'The server is loading its models.', { retryAfterMs });
     }
+    const ticket = 'inputs' in job ? this.embedder.ticketFor(job, caller) : this.decider.ticketFor(job, caller);
+    if (ticket !== undefined) return ticket;
+    const isKnown = this.models.some(({ id }) => id === job.modelId);
+    if (!isKnown) throw new AppError('model_not_found', 'No such model.', { param: 'model' });
+    throw new AppError('model_type_mismatch', `${job.modelId} works on another endpoint.`, { param: 'model' });
   }
 
   private async load(): Promise<void> {
@@ -241,76 +182,33 @@ export class PooledEngine implements Engine {
     for (const { modelId, precision, loadMs, optimizedGraphs, timedCases } of report.models) {
       const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device: report.device };
       onEvent({ level: 'info', message: 'model loaded and checked', details });
-      const { decider, embedder } = this.modelsById.get(modelId) ?? {};
-      (decider ?? embedder)?.calibrate(timedCases);
+      this.decider.calibrate(modelId, timedCases);
+      this.embedder.calibrate(modelId, timedCases);
+      for (const { wallMs } of timedCases) this.probeCostMs = Math.max(this.probeCostMs, wallMs);
     }
     if (this.phase !== 'loading') return;
     this.phase = 'ready';
     this.watchdog.start();
   }
 
-  private stateCache(): StateCacheCounts {
-    const total = { stateTokens: 0, keptTokens: 0 };
-    for (const { decider } of this.modelsById.values()) {
-      total.stateTokens += decider?.stateCache.stateTokens ?? 0;
-      total.keptTokens += decider?.stateCache.keptTokens ?? 0;
-    }
-    return total;
-  }
-
-  private requireDecider({ modelId }: DecideJob): Decider {
-    return this.requireModel(modelId).decider ?? refuseKind(modelId);
-  }
-
-  private requireEmbedder({ modelId }: EmbedJob): Embedder {
-    return this.requireModel(modelId).embedder ?? refuseKind(modelId);
-  }
-
-  private requireModel(modelId: string): Model {
-    if (this.phase !== 'ready') {
-      const what = this.phase === 'loading' ? 'loading its models' : 'stopping';
-      throw new AppError('overloaded', `The server is ${what}.`, { retryAfterMs: RETRY_WHILE_STARTING_MS });
-    }
-    const model = this.modelsById.get(modelId);
-    if (model === undefined) throw new AppError('model_not_found', 'No such model.', { param: 'model' });
-    return model;
+  private cardOf({ manifest, digest }: ModelFolder): ModelCard {
+    return {
+      id: manifest.id,
+      type: manifest.type,
+      description: manifest.description,
+      ownedBy: manifest.owned_by,
+      releaseDate: manifest.release_date,
+      price: priceOf(manifest),
+      digest,
+      limits: manifest.family === 'text-encoder' ? this.embedder.limitsOf(manifest) : { ...manifest.limits },
+    };
   }
 }
 
-function requireDimensions({ dimensions }: EmbedJob, manifest: Manifest): void {
-  if (manifest.family !== 'text-encoder' || dimensions === undefined || dimensions <= manifest.dimensions) return;
-  const message = `The field 'dimensions' must be at most ${manifest.dimensions} for ${manifest.id}.`;
-  throw new AppError('invalid_request', message, { param: 'dimensions' });
-}
-
-function refuseKind(modelId: string): never {
-  throw new AppError('model_type_mismatch', `${modelId} works on another endpoint.`, { param: 'model' });
-}
-
-interface ModelParts extends Pick<DeciderOptions, 'dispatcher' | 'directory' | 'memories'> {
-  readonly counting: TokenCounting;
-  readonly longInputs: LongInputs;
-}
-
-function toModel(manifest: Manifest, { counting, longInputs, ...parts }: ModelParts): Model {
-  if (manifest.family === 'text-encoder') {
-    const limitTokens = inputTokenLimit(manifest, longInputs);
-    const options = { windowTokens: windowTokens(manifest), limitTokens, longInputs };
-    return { manifest, embedder: new Embedder(parts.dispatcher, options) };
-  }
-  const findCounter = (characters: number) => counting.findCounter(manifest.id, characters);
-  return { manifest, decider: new Decider({ ...parts, manifest, findCounter }) };
-}
-
-function toModelCard({ manifest, digest }: ModelFolder, longInputs: LongInputs): ModelCard {
-  return {
-    id: manifest.id,
-    type: manifest.type,
-    description: manifest.description,
-    ownedBy: manifest.owned_by,
-    releaseDate: manifest.release_date,
-    price: priceOf(manifest),
-    digest,
-    limits: manifest.family === 'text-encoder' ? embeddingLimits(manifest, longInputs) : { ...manifest.limits },
+/** For a job that no model can take now. */
+function refusedTicket(reason: unknown): Ticket<never> {
+  const refuse = (): never => {
+    throw reason;
   };
+  return { countTokens: async () => refuse(), enter: refuse, run: async () => refuse() };
 }

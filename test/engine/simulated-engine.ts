@@ -174,6 +174,8 @@ export interface Simulation {
 export function engineOver({
   queueDeadlineMs = 8000,
   stateCacheBytes = 0,
+  // For all documents that a test asks for: their keys and values are small here.
+  sharedMemoryBytes = 160_000_000,
   ...parts
 }: Pick<PooledEngineOptions, 'pool' | 'clock' | 'sharedMemoryBytes'> & {
   readonly queueDeadlineMs?: number;
@@ -181,6 +183,7 @@ export function engineOver({
 }): PooledEngine {
   return new PooledEngine({
     ...parts,
+    sharedMemoryBytes,
     folders: [decisions, embeddings].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' })),
     openCounter: async () => undefined,
     threadsPerWorker: 1,

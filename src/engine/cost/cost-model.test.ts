@@ -48,7 +48,7 @@ describe('cost model', () => {
 
   it('leaves alone the kinds that a task has not', () => {
     const model = new CostModel();
-    times(50, () => model.observe({ work: { embed: 10 }, wallMs: 100 }));
+    times(50, () => model.observe({ work: { text: 10 }, wallMs: 100 }));
     expect(model.estimateMs({ encode: 10 })).toBe(10);
   });
 

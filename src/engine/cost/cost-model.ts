@@ -1,12 +1,14 @@
-// Door of cost: how long work will take, before it runs: amounts of work by kind, times what a unit of that kind has
+// Door of cost, for time: how long work will take, before it runs: amounts of work by kind, times what a unit of that kind has
 // taken so far. One per model. Calibrated by the golden cases at load, corrected by every finished task. Pure.
 
 /**
- * What a task is made of: `task`: what every task takes; `encode`: runs over windows of a document; `join`: keys and values
- * put side by side; `answer`: the tokens of questions, and `attend`: their attention to the document; `text`: what every
- * embedded text takes, and `embed`: its run.
+ * What a task is made of: `task`: what every task takes; `encode`: the tokens of runs over texts, and `mix`: their
+ * attention to each other; `join`: keys and values put side by side; `answer`: the tokens of questions, and `attend`: their
+ * attention to the document; `text`: what every embedded text takes.
  */
-export type WorkKind = 'task' | 'encode' | 'join' | 'answer' | 'attend' | 'text' | 'embed';
+const KINDS = ['task', 'encode', 'mix', 'join', 'answer', 'attend', 'text'] as const;
+
+export type WorkKind = (typeof KINDS)[number];
 
 /** Milliseconds by the formulas of work-size.ts; kinds that do not occur are left out. */
 export type Work = Readonly<Partial<Record<WorkKind, number>>>;
@@ -35,12 +37,15 @@ interface FadingSums {
 }
 
 export class CostModel {
-  private readonly sums = new Map<WorkKind, FadingSums>();
+  private readonly sums: Partial<Record<WorkKind, FadingSums>> = {};
 
   /** Expected time on one worker. */
   estimateMs(work: Work): number {
     let totalMs = 0;
-    for (const [kind, formulaMs] of entriesOf(work)) totalMs += formulaMs * this.slownessOf(kind);
+    for (const kind of KINDS) {
+      const formulaMs = work[kind];
+      if (formulaMs !== undefined) totalMs += formulaMs * this.slownessOf(kind);
+    }
     return totalMs;
   }
 
@@ -61,30 +66,32 @@ export class CostModel {
     const expectedMs = this.estimateMs(work);
     if (expectedMs <= 0) return;
     const surprise = Math.min(mostSurprise, wallMs / expectedMs);
-    for (const [kind, formulaMs] of entriesOf(work)) {
+    for (const kind of KINDS) {
+      const formulaMs = work[kind];
+      if (formulaMs === undefined) continue;
       const laidMs = formulaMs * this.slownessOf(kind) * surprise;
-      const sums = this.sums.get(kind) ?? { formulaMs: 0, wallMs: 0 };
-      this.sums.set(kind, {
-        formulaMs: MEMORY * sums.formulaMs + formulaMs,
-        wallMs: MEMORY * sums.wallMs + laidMs,
-      });
+      const sums = this.sums[kind] ?? { formulaMs: 0, wallMs: 0 };
+      sums.formulaMs = MEMORY * sums.formulaMs + formulaMs;
+      sums.wallMs = MEMORY * sums.wallMs + laidMs;
+      this.sums[kind] = sums;
     }
   }
 
   /** Measured time ÷ formula: holds the model's size, the host's speed and its other load. */
   private slownessOf(kind: WorkKind): number {
-    const { formulaMs, wallMs } = this.sums.get(kind) ?? { formulaMs: 0, wallMs: 0 };
-    return (PRIOR_MS + wallMs) / (PRIOR_MS + formulaMs);
+    const sums = this.sums[kind];
+    return sums === undefined ? 1 : (PRIOR_MS + sums.wallMs) / (PRIOR_MS + sums.formulaMs);
   }
-}
-
-function entriesOf(work: Work): [WorkKind, number][] {
-  return Object.entries(work) as [WorkKind, number][];
 }
 
 /** Work of several tasks, or of the parts of one, together. */
 export function addWork(works: readonly Work[]): Work {
   const total: Partial<Record<WorkKind, number>> = {};
-  for (const work of works) for (const [kind, ms] of entriesOf(work)) total[kind] = (total[kind] ?? 0) + ms;
+  for (const work of works) {
+    for (const kind of KINDS) {
+      const ms = work[kind];
+      if (ms !== undefined) total[kind] = (total[kind] ?? 0) + ms;
+    }
+  }
   return total;
 }

@@ -1,4 +1,5 @@
-// How many tokens a text has, told from its characters: a guess by scripts, corrected by what was counted. Pure.
+// Door of cost, for tokens that nobody counted: how many a text has, told from its characters: a guess by scripts, corrected
+// by what was counted. Pure.
 
 /** What an older text still weighs after a newer one. */
 const MEMORY = 0.95;

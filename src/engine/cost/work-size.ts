@@ -1,4 +1,5 @@
-// How much text a job brings, before anything is tokenised, and what the runs over it cost by formula. Pure.
+// Door of cost, for its formulas: how much text a job brings, before anything is tokenised, and what the runs over it cost
+// before anything is measured. Pure.
 
 import type { Question } from '../../domain/question.ts';
 import type { Work } from './cost-model.ts';
@@ -10,9 +11,10 @@ export interface QuestionSize {
 }
 
 /**
- * A run over S tokens, `kev` in int8 on one thread of an EPYC 9004: 6.2 ms at 64 tokens, 13.0 at 128, 29.4 at 256.
- * Beside a document of K tokens, 40 tokens of a question: 5.6 ms at 128, 19.3 at 2,000, 40 at 4,000.
- * Other models and machines differ by factors, which the cost model learns.
+ * Where the cost model begins: a small model in int8 on one thread of an EPYC 9004, a run over S tokens 6.2 ms at 64, 13.0
+ * at 128, 29.4 at 256; beside a document of K tokens, 40 tokens of a question 5.6 ms at 128, 19.3 at 2,000, 40 at 4,000.
+ * Other models and machines differ by a factor for each kind of work, which the golden cases tell at the start and every
+ * task after them.
  */
 const MS_PER_TOKEN = 0.09;
 const MS_PER_TOKEN_AND_TOKEN = 0.0001;
@@ -22,7 +24,7 @@ const MS_PER_JOINED_TOKEN = 0.004;
 const MS_PER_TASK = 0.3;
 const MS_PER_TEXT = 0.3;
 /** `[CLS]` and `[SEP]`. */
-const SPECIAL_TOKENS = 2;
+export const SPECIAL_TOKENS = 2;
 
 /** What every task takes: crossings between threads, tokens, results. */
 export const TASK_WORK: Work = { task: MS_PER_TASK };
@@ -30,7 +32,8 @@ export const TASK_WORK: Work = { task: MS_PER_TASK };
 /** Windows of a document whose tokens are all encoded. @param tokens specials included */
 export function encodeWork(tokens: number, windowTokens: number): Work {
   const full = Math.floor(tokens / windowTokens);
-  return { encode: full * runMs(windowTokens) + runMs(tokens - full * windowTokens) };
+  const rest = tokens - full * windowTokens;
+  return { encode: tokens * MS_PER_TOKEN, mix: full * mixMs(windowTokens) + mixMs(rest) };
 }
 
 export function joinWork(tokens: number): Work {
@@ -46,7 +49,7 @@ export function answerWork({ tokens, options }: QuestionSize, stateTokens: numbe
 
 /** One embedded text. @param tokens specials included */
 export function embedWork(tokens: number): Work {
-  return { text: MS_PER_TEXT, embed: runMs(tokens) };
+  return { text: MS_PER_TEXT, encode: tokens * MS_PER_TOKEN, mix: mixMs(tokens) };
 }
 
 /** Tokens of a document with the specials of its windows. */
@@ -98,6 +101,7 @@ export function countCharacters({
   );
 }
 
-function runMs(tokens: number): number {
-  return tokens * (MS_PER_TOKEN + MS_PER_TOKEN_AND_TOKEN * tokens);
+/** Of each token of a run to every other. */
+function mixMs(tokens: number): number {
+  return MS_PER_TOKEN_AND_TOKEN * tokens * tokens;
 }

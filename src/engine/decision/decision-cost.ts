@@ -1,9 +1,9 @@
 // What one model's decisions cost: sizes and time estimated from texts, and put right by the replies. No queue, no
 // workers.
 
-import type { Question } from '../../domain/question.ts';
+import { sum } from '../../domain/sum.ts';
 import type { DecideReply, EncodeReply, TimedCase } from '../../runtime/messages.ts';
-import type { TokenCounter } from '../../runtime/token-counter.ts';
+import type { TokenCount } from '../../runtime/token-counter.ts';
 import { addWork, CostModel, type Work } from '../cost/cost-model.ts';
 import { countLetters, TokenRatio } from '../cost/token-ratio.ts';
 import {
@@ -18,25 +18,42 @@ import {
   withSpecials,
 } from '../cost/work-size.ts';
 import type { DecideJob } from '../engine.ts';
-import type { PartResult } from '../scheduling/call.ts';
-import type { AnsweredGroup, AnsweredSlices } from './decision-parts.ts';
 
 export interface DecisionSize {
+  /** As `countLetters` gives them, to learn from; 0 where tokens were counted. */
   readonly stateLetters: number;
   /** Specials included. */
   readonly stateTokens: number;
   readonly questions: readonly (QuestionSize & { readonly letters: number; readonly instructionTokens?: number })[];
+  /** What the job will bill; undefined: its tokens were estimated, not counted. */
+  readonly inputTokens?: number | undefined;
 }
 
-/** What a decision in parts came to. */
+/** What the parts of a decision came to. */
 export interface FinishedParts {
-  readonly encoded: readonly PartResult<EncodeReply>[];
-  readonly answered: readonly AnsweredGroup[];
-  readonly sliced: readonly AnsweredSlices[];
+  readonly encoded: readonly { readonly reply: EncodeReply; readonly wallMs: number }[];
+  readonly answered: readonly {
+    readonly wallMs: number;
+    /** Of its questions. */
+    readonly places: readonly number[];
+    /** Whether its worker put the document together for it. */
+    readonly hasJoined: boolean;
+  }[];
+  /** One for each question that came in slices. */
+  readonly sliced: readonly SlicedWork[];
+}
+
+interface SlicedWork {
+  readonly place: number;
+  /** Of all slices. */
+  readonly wallMs: number;
+  readonly slices: number;
+  /** How many of its workers put the document together for it. */
+  readonly joins: number;
 }
 
 export class DecisionCost {
-  readonly windowTokens: number;
+  private readonly windowTokens: number;
   private readonly costs = new CostModel();
   private readonly stateRatio = new TokenRatio();
   private readonly questionRatio = new TokenRatio();
@@ -55,19 +72,21 @@ export class DecisionCost {
     );
   }
 
-  /** @param counter exact where tokens are counted in no time */
-  sizeOf({ modelId, state, questions }: DecideJob, counter?: TokenCounter): DecisionSize {
-    const stateLetters = countLetters(state);
-    const count = (text: string, asked: readonly Question[]) =>
-      counter === undefined ? undefined : countIfPossible(counter, { modelId, state: text, questions: asked });
-    const contentTokens = count(state, []) ?? Math.ceil(this.stateRatio.estimate(stateLetters));
+  /** @param counted undefined: estimated from the letters */
+  sizeOf({ state, questions }: DecideJob, counted: TokenCount | undefined): DecisionSize {
+    const { windowTokens } = this;
+    const stateLetters = counted === undefined ? countLetters(state) : 0;
+    const contentTokens = counted?.stateTokens ?? Math.ceil(this.stateRatio.estimate(stateLetters));
     return {
       stateLetters,
-      stateTokens: withSpecials(contentTokens, this.windowTokens),
-      questions: questions.map((question) => {
-        const letters = textsOf(question).reduce((sum, text) => sum + countLetters(text), 0);
-        const tokens = count('', [question]) ?? this.questionRatio.estimate(letters);
-        const instructionTokens = letters > 0 ? (tokens * countLetters(question.instructions)) / letters : 0;
+      stateTokens: withSpecials(contentTokens, windowTokens),
+      inputTokens: counted?.inputTokens,
+      questions: questions.map((question, place) => {
+        const exact = counted?.questionTokens[place];
+        const letters = exact === undefined ? sum(textsOf(question).map(countLetters)) : 0;
+        const tokens = exact ?? this.questionRatio.estimate(letters);
+        // Only what is longer than a window is encoded apart.
+        const instructionTokens = tokens < windowTokens ? 0 : tokens * instructionShare(textsOf(question));
         return { letters, tokens, instructionTokens, options: countOptions(question) };
       }),
     };
@@ -98,13 +117,14 @@ export class DecisionCost {
 
   /** `[questions]`: encoding of instructions before their last window */
   instructionsMs({ questions }: DecisionSize): number[] {
+    const { windowTokens } = this;
     return questions.map(({ instructionTokens = 0 }) => {
-      const windows = Math.floor(instructionTokens / this.windowTokens);
-      return windows === 0 ? 0 : this.costs.estimateMs(encodeWork(windows * this.windowTokens, this.windowTokens));
+      const windows = Math.floor(instructionTokens / windowTokens);
+      return windows === 0 ? 0 : this.costs.estimateMs(encodeWork(windows * windowTokens, this.windowTokens));
     });
   }
 
-  observeWhole(size: DecisionSize, { reply, wallMs }: PartResult<DecideReply>): void {
+  observeWhole(size: DecisionSize, { reply, wallMs }: { readonly reply: DecideReply; readonly wallMs: number }): void {
     const { stateTokens, keptTokens, inputTokens } = reply;
     const questions = this.observeTokens(size, stateTokens, inputTokens);
     this.costs.observe({ work: this.wholeWork(stateTokens, keptTokens, questions), wallMs });
@@ -114,7 +134,7 @@ export class DecisionCost {
   observeParts(size: DecisionSize, { encoded, answered, sliced }: FinishedParts): void {
     let stateTokens = 0;
     for (const { reply, wallMs } of encoded) {
-      const tokens = reply.share.windows.reduce((sum, window) => sum + window.tokens, 0);
+      const tokens = sum(reply.share.windows.map((window) => window.tokens));
       stateTokens += tokens;
       const work = encodeWork(tokens - reply.keptTokens, this.windowTokens);
       this.costs.observe({ work: addWork([TASK_WORK, work, joinWork(tokens)]), wallMs });
@@ -125,27 +145,21 @@ export class DecisionCost {
       const joins = hasJoined ? [joinWork(stateTokens)] : [];
       this.costs.observe({ work: addWork([TASK_WORK, ...joins, ...works]), wallMs });
     }
-    for (const question of sliced) this.observeSlices(question, stateTokens, questions);
-  }
-
-  /** Slices are unlike each other: what they took is laid to their question as a whole. */
-  private observeSlices(
-    { place, results, joins }: AnsweredSlices,
-    stateTokens: number,
-    questions: QuestionSize[],
-  ): void {
-    const tasks = results.map(() => TASK_WORK);
-    const joinWorks = Array.from({ length: joins }, () => joinWork(stateTokens));
-    const work = addWork([...tasks, ...joinWorks, answerWork(questions[place] ?? NOTHING, stateTokens)]);
-    this.costs.observe({ work, wallMs: results.reduce((sum, { wallMs }) => sum + wallMs, 0) });
+    // Slices are unlike each other: what they took is laid to their question as a whole.
+    for (const { place, wallMs, slices, joins } of sliced) {
+      const tasks = Array.from({ length: slices }, () => TASK_WORK);
+      const joinWorks = Array.from({ length: joins }, () => joinWork(stateTokens));
+      const work = addWork([...tasks, ...joinWorks, answerWork(questions[place] ?? NOTHING, stateTokens)]);
+      this.costs.observe({ work, wallMs });
+    }
   }
 
   /** @returns the questions with the tokens they turned out to have */
   private observeTokens({ stateLetters, questions }: DecisionSize, stateTokens: number, inputTokens: number) {
     const stateContent = withoutSpecials(stateTokens, this.windowTokens);
     const questionTokens = Math.max(0, inputTokens - stateContent);
-    const letters = questions.reduce((sum, question) => sum + question.letters, 0);
-    const expected = questions.reduce((sum, question) => sum + question.tokens, 0);
+    const letters = sum(questions.map((question) => question.letters));
+    const expected = sum(questions.map((question) => question.tokens));
     this.stateRatio.observe(stateLetters, stateContent);
     this.questionRatio.observe(letters, questionTokens);
     return questions.map((question): QuestionSize => {
@@ -161,13 +175,10 @@ export class DecisionCost {
   }
 }
 
-/** What is too long for the model is refused by whoever runs it. */
-function countIfPossible(counter: TokenCounter, job: DecideJob): number | undefined {
-  try {
-    return counter.count({ kind: 'count-decision', ...job });
-  } catch {
-    return undefined;
-  }
+/** Of the tokens of a question, by characters. @param texts instructions first */
+function instructionShare(texts: readonly string[]): number {
+  const characters = sum(texts.map(({ length }) => length));
+  return characters === 0 ? 0 : (texts[0]?.length ?? 0) / characters;
 }
 
 const NOTHING: QuestionSize = { tokens: 0, options: 0 };

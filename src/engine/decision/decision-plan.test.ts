@@ -7,6 +7,7 @@ const large: PlanInputs = {
   queuedJobs: 0,
   stateTokens: 1000,
   windowTokens: 256,
+  limitTokens: 8192,
   keptPart: 0,
   encodeMs: 120,
   answersMs: [12, 12, 12, 12],

@@ -11,6 +11,8 @@ export interface PlanInputs {
   /** Estimated, specials included. */
   readonly stateTokens: number;
   readonly windowTokens: number;
+  /** The longest document that the model takes. */
+  readonly limitTokens: number;
   /** Part of the document whose encoding some worker has kept, 0 to 1. */
   readonly keptPart: number;
   /** Estimated time of encoding all windows. */
@@ -53,8 +55,8 @@ const WHOLE_MS = 100;
 const LEAST_SHARED_MS = 40;
 /** Parts that answer for idle workers are smaller, so that all end at nearly the same time. */
 const LAST_PART_MS = 15;
-/** Longer documents would be held in memory once by all and once more by every worker that answers. */
-const MOST_TOKENS_FOR_ALL = 4096;
+/** Documents of more of what the model takes would be held in memory once by all and once more by each that answers. */
+const LARGEST_PART_FOR_ALL = 0.5;
 
 /**
  * Sharing makes one decision faster and two no faster, so idle workers take part only where nothing else waits.
@@ -69,7 +71,7 @@ export function planDecision(inputs: PlanInputs): DecisionPlan | undefined {
   const isShared = helpers > 1 && keptPart === 0;
   if (costMs <= (isShared ? LEAST_SHARED_MS : WHOLE_MS)) return undefined;
   const shares = keptPart === 1 ? 1 : countShares({ windows, windowMs: encodeMs / windows, helpers });
-  const isAnsweredByOne = stateTokens > MOST_TOKENS_FOR_ALL;
+  const isAnsweredByOne = stateTokens > inputs.limitTokens * LARGEST_PART_FOR_ALL;
   const sliced = sliceQuestions(inputs);
   const groups = groupOthers(inputs, sliced, isAnsweredByOne ? 1 : helpers);
   const isOne = shares === 1 && groups.length === 1 && sliced.length === 0;

@@ -1,4 +1,4 @@
-// Splits an embedding call into parts that do not hold a worker for long. Pure.
+// Splits the inputs of an embedding into parts that do not hold a worker for long. Pure.
 
 import type { InputShare } from '../../runtime/messages.ts';
 import type { EmbedInput } from '../engine.ts';
@@ -16,7 +16,7 @@ export interface SizedInput {
   readonly costMs: number;
 }
 
-export interface EmbedPart {
+export interface InputGroup {
   readonly inputs: readonly SizedInput[];
   readonly costMs: number;
 }
@@ -28,7 +28,7 @@ export interface PartLimits {
 }
 
 /** Parts within the limits, at least one input each, inputs of like length together, shortest first. */
-export function splitEmbedInputs(inputs: readonly SizedInput[], limits: PartLimits): EmbedPart[] {
+export function splitEmbedInputs(inputs: readonly SizedInput[], limits: PartLimits): InputGroup[] {
   const parts: { inputs: SizedInput[]; costMs: number }[] = [];
   for (const sized of [...inputs].sort((a, b) => a.tokens - b.tokens || a.place - b.place)) {
     let part = parts.at(-1);
@@ -50,7 +50,7 @@ export function splitEmbedInputs(inputs: readonly SizedInput[], limits: PartLimi
  * The values of each input of the call, from values per part: one, or one for each of its shares, in their order.
  * @param partValues `[parts][inputs of the part]`
  */
-export function restorePlaces<T>(parts: readonly EmbedPart[], partValues: readonly (readonly T[])[]): T[][] {
+export function restorePlaces<T>(parts: readonly InputGroup[], partValues: readonly (readonly T[])[]): T[][] {
   const values: T[][] = [];
   for (const [index, part] of parts.entries()) {
     for (const [at, { place, share }] of part.inputs.entries()) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectedDrainMs, expectedWaitMs, findRefusal, type Newcomer, type QueueLoad } from './admission.ts';
+import { expectedDrainMs, expectedWaitMs, findRefusal, type QueueLoad } from './admission.ts';
 
 const idle: QueueLoad = {
   jobs: 0,
@@ -14,9 +14,9 @@ const idle: QueueLoad = {
   drainRate: 1,
 };
 const limits = { maxJobs: 10, maxCostMs: 1000, deadlineMs: 500 };
-const costing = (costMs: number, deadlineMs?: number): Newcomer => ({ costMs, durationMs: costMs, deadlineMs });
-const reasonFor = (load: Partial<QueueLoad>, newcomer: Newcomer) =>
-  findRefusal({ ...idle, ...load }, newcomer, limits)?.reason;
+type Asked = Parameters<typeof findRefusal>[1];
+const costing = (costMs: number, deadlineMs?: number): Asked => ({ costMs, durationMs: costMs, deadlineMs });
+const reasonFor = (load: Partial<QueueLoad>, asked: Asked) => findRefusal({ ...idle, ...load }, asked, limits)?.reason;
 
 describe('expected wait', () => {
   it('is until the first worker is free when nothing is ahead', () => {

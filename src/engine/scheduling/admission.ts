@@ -1,40 +1,35 @@
-// Whether a call is let into the queue: only if it fits and its work is expected to begin, and its answer to come, in
+// Whether a ticket is let into the queue: only if it fits and its work is expected to begin, and its answer to come, in
 // time. Pure.
 
 import { sum } from '../../domain/sum.ts';
 import type { RefusalReason } from '../engine.ts';
 import type { WorkAhead } from './queue.ts';
+import type { QueuedTicket } from './queued-ticket.ts';
 
 export interface QueueLoad {
   /** Of all keys. */
   readonly jobs: number;
   /** Of the caller's own key. */
   readonly keyJobs: number;
-  /** Remaining worker time of each call that waits. */
+  /** Remaining worker time of each ticket that waits. */
   readonly keyCostsMs: readonly number[];
   /** The same of all other keys, and how many these are. */
   readonly otherCostsMs: readonly number[];
   readonly otherKeys: number;
-  /** Estimated worker time that goes before the new call. */
+  /** Estimated worker time that goes before the new ticket. */
   readonly ahead: WorkAhead;
   /** Expected time until each worker is free, 0 for a free one; `[workers]`. */
   readonly workerBusyMs: readonly number[];
   /** Part of the workers' time that calls take which come later and go before this one; below 1. */
   readonly overtaking: number;
-  /** How long that may go on: then the new call has waited too long to be overtaken. */
+  /** How long that may go on: then the new ticket has waited too long to be overtaken. */
   readonly overtakenForMs: number;
   /** Estimated time that one worker does in a millisecond: 1 where estimates are right. */
   readonly drainRate: number;
 }
 
-/** The call that asks to be let in. */
-export interface Newcomer {
-  readonly costMs: number;
-  /** From the begin of its work to its answer, when nothing comes between. */
-  readonly durationMs: number;
-  /** Within which the answer is wanted; undefined: whenever. */
-  readonly deadlineMs: number | undefined;
-}
+/** What is asked of the workers, and within what time. */
+type Asked = Pick<QueuedTicket, 'costMs' | 'durationMs' | 'deadlineMs'>;
 
 export interface AdmissionLimits {
   readonly maxJobs: number;
@@ -51,11 +46,11 @@ export interface Refusal {
 
 const LEAST_RETRY_MS = 100;
 const ROOM_PRECISION_MS = 10;
-/** One key may fill this part of what others leave of the queue, so that there is always room for another's first call. */
+/** One key may fill this part of what others leave of the queue, so that there is always room for another's first ticket. */
 const LARGEST_SHARE_OF_ONE_KEY = 0.5;
 /**
- * One call counts for this part of the queue at most. It runs in slices between which others go, so what it costs beyond
- * that holds up nobody; counted whole, one call would close the queue to all.
+ * One ticket counts for this part of the queue at most. It runs in slices between which others go, so what it costs beyond
+ * that holds up nobody; counted whole, one ticket would close the queue to all.
  */
 const LARGEST_SHARE_OF_ONE_CALL = 0.25;
 /**
@@ -66,9 +61,9 @@ const LARGEST_SHARE_OF_ONE_CALL = 0.25;
 const MARGIN = 0.15;
 const MARGIN_MS = 8;
 
-/** Expected wait until work on the new call begins. */
+/** Expected wait until work on the new ticket begins. */
 export function expectedWaitMs({ ahead, workerBusyMs, overtaking, overtakenForMs, drainRate }: QueueLoad): number {
-  // Work of others goes to whoever is free; a call of one's own holds one worker as long as others wait.
+  // Work of others goes to whoever is free; a ticket of one's own holds one worker as long as others wait.
   const othersMs = ahead.othersMs / workerBusyMs.length;
   const freeMs = workerBusyMs.map((busyMs) => busyMs + othersMs);
   for (const costMs of ahead.ownMs) takeSoonest(freeMs, costMs);
@@ -87,17 +82,17 @@ export function expectedDrainMs({
 
 /**
  * The queue's deadline is for the begin of work, not its end: a long document on an idle engine is always taken.
- * @returns undefined when the call may wait
+ * @returns undefined when the ticket may wait
  */
-export function findRefusal(load: QueueLoad, newcomer: Newcomer, limits: AdmissionLimits): Refusal | undefined {
-  const reason = findReason(load, newcomer, limits);
+export function findRefusal(load: QueueLoad, asked: Asked, limits: AdmissionLimits): Refusal | undefined {
+  const reason = findReason(load, asked, limits);
   if (reason === undefined) return undefined;
-  const roomMs = expectedRoomMs(load, newcomer, limits);
+  const roomMs = expectedRoomMs(load, asked, limits);
   return { reason, retryAfterMs: Math.max(LEAST_RETRY_MS, Math.ceil(Math.max(expectedWaitMs(load), roomMs))) };
 }
 
-function findReason(load: QueueLoad, newcomer: Newcomer, limits: AdmissionLimits): RefusalReason | undefined {
-  const { costMs, durationMs, deadlineMs } = newcomer;
+function findReason(load: QueueLoad, asked: Asked, limits: AdmissionLimits): RefusalReason | undefined {
+  const { costMs, durationMs, deadlineMs } = asked;
   if (hasTooManyJobs(load, limits)) return 'jobs';
   if (excessMs(load, costMs, limits) > 0) return 'cost';
   const waitMs = expectedWaitMs(load);
@@ -114,8 +109,8 @@ function hasTooManyJobs({ jobs, keyJobs }: QueueLoad, { maxJobs }: AdmissionLimi
 }
 
 /**
- * By how much a call would pass its key's part of the queue: a share of what others leave, and where those have filled it,
- * an equal part for each. The first call of a key always has room: whether it can begin in time is asked apart.
+ * By how much a ticket would pass its key's part of the queue: a share of what others leave, and where those have filled it,
+ * an equal part for each. The first ticket of a key always has room: whether it can begin in time is asked apart.
  */
 function excessMs(load: QueueLoad, costMs: number, { maxCostMs }: AdmissionLimits): number {
   const { keyCostsMs, otherCostsMs, otherKeys } = load;
@@ -127,7 +122,7 @@ function excessMs(load: QueueLoad, costMs: number, { maxCostMs }: AdmissionLimit
 }
 
 /** Until the calls of its own key, the shortest first and one worker for each, have made room for it. */
-function expectedRoomMs(load: QueueLoad, { costMs }: Newcomer, limits: AdmissionLimits): number {
+function expectedRoomMs(load: QueueLoad, { costMs }: Asked, limits: AdmissionLimits): number {
   const missingMs = excessMs(load, costMs, limits);
   if (missingMs <= 0) return 0;
   const largestMs = limits.maxCostMs * LARGEST_SHARE_OF_ONE_CALL;
@@ -146,7 +141,7 @@ function expectedRoomMs(load: QueueLoad, { costMs }: Newcomer, limits: Admission
   return roomMs / load.drainRate;
 }
 
-/** @returns when the call ends that goes to the worker which is free first */
+/** @returns when the ticket ends that goes to the worker which is free first */
 function takeSoonest(freeMs: number[], costMs: number): number {
   const soonest = freeMs.indexOf(Math.min(...freeMs));
   const endMs = (freeMs[soonest] ?? 0) + costMs;

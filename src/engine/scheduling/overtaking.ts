@@ -17,7 +17,7 @@ export class Overtaking {
     this.workers = workers;
   }
 
-  /** A call was let in. */
+  /** A ticket was let in. */
   observe(costMs: number, nowMs: number): void {
     this.fade(nowMs);
     const bucket = bucketOf(costMs);

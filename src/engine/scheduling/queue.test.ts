@@ -1,32 +1,32 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AGEING, EMBEDDING_PATIENCE_MS, FairQueue, type QueueClass, type QueueEntry } from './queue.ts';
+import { ManualTicket, type ManualTicketOptions } from '../../../test/engine/manual-ticket.ts';
+import { AGEING, EMBEDDING_PATIENCE_MS, FairQueue, type QueuePlace } from './queue.ts';
+import type { QueueClass, QueuedTicket } from './queued-ticket.ts';
 
-interface Named extends QueueEntry {
-  readonly name: string;
-}
-
-interface Described extends Partial<Omit<Named, 'name'>> {
-  readonly costs: readonly number[];
-  readonly laterMs?: number;
-}
-
-function entry(name: string, changes: Partial<Named> = {}): Named {
-  return { name, keyId: 'key', queueClass: 'decision', submittedMs: 0, latestStartMs: undefined, ...changes };
-}
-
-function queueOf(entries: Readonly<Record<string, Described>>): FairQueue<Named> {
-  const queue = new FairQueue<Named>();
-  for (const [name, { costs, laterMs = 0, ...changes }] of Object.entries(entries)) {
-    queue.push(entry(name, changes), { partsMs: costs, laterMs });
-  }
+function queueOf(tickets: Readonly<Record<string, ManualTicketOptions>>): FairQueue {
+  const queue = new FairQueue();
+  for (const [name, options] of Object.entries(tickets)) queue.push(new ManualTicket(name, options));
   return queue;
 }
 
-function takeAll(queue: FairQueue<Named>, nowMs = 0): string {
+const placeOf = (changes: Partial<QueuePlace> = {}): QueuePlace => {
+  return { keyId: 'key', queueClass: 'decision', submittedMs: 0, latestStartMs: undefined, ...changes };
+};
+const nameOf = (ticket: QueuedTicket | undefined) => (ticket instanceof ManualTicket ? ticket.name : undefined);
+
+/** Hands out the next part. */
+function take(queue: FairQueue, nowMs: number): QueuedTicket | undefined {
+  const ticket = queue.find(nowMs);
+  if (ticket !== undefined) queue.handOut(ticket);
+  return ticket;
+}
+
+function takeAll(queue: FairQueue, nowMs = 0): string {
   const taken: string[] = [];
-  for (let next = queue.take(nowMs); next !== undefined; next = queue.take(nowMs)) {
-    taken.push(`${next.entry.name}${next.part}`);
+  for (let next = queue.find(nowMs); next !== undefined; next = queue.find(nowMs)) {
+    taken.push(`${nameOf(next)}${next.nextPart}`);
+    queue.handOut(next);
   }
   return taken.join(' ');
 }
@@ -36,7 +36,7 @@ describe('queue', () => {
     expect(takeAll(queueOf({ a: { costs: [9] }, b: { costs: [1] }, c: { costs: [5] } }))).toBe('b0 c0 a0');
   });
 
-  it('serves equal calls in the order they came', () => {
+  it('serves equal tickets in the order they came', () => {
     const entries = { a: { costs: [5], submittedMs: 0 }, b: { costs: [5], submittedMs: 1 } };
     expect(takeAll(queueOf(entries), 2)).toBe('a0 b0');
   });
@@ -46,29 +46,29 @@ describe('queue', () => {
     expect(takeAll(queue)).toBe('first0 first1 first2 second0 second1 second2');
   });
 
-  it('lets a call that takes longer than that be overtaken by fresh short ones for four times its own length, no longer', () => {
+  it('lets a ticket that takes longer than that be overtaken by fresh short ones for four times its own length, no longer', () => {
     const overtakes = (waitedMs: number) => {
       const queue = queueOf({ long: { costs: [800] }, short: { costs: [10], submittedMs: waitedMs } });
-      return queue.take(waitedMs)?.entry.name;
+      return nameOf(queue.find(waitedMs));
     };
     expect(overtakes(790 / AGEING - 1)).toBe('short');
     expect(overtakes(790 / AGEING + 1)).toBe('long');
   });
 
-  it('serves a call that would take far longer than others before fresh shorter ones, the one due first first', () => {
+  it('serves a ticket that would take far longer than others before fresh shorter ones, the one due first first', () => {
     const queueAt = (waitedMs: number) =>
       queueOf({
         medium: { costs: [200] },
         earlier: { costs: [300] },
         short: { costs: [10], submittedMs: waitedMs },
       });
-    // Before anything is measured calls are taken to need 250 ms, and patience is 2.1 times that.
+    // Before anything is measured tickets are taken to need 250 ms, and patience is 2.1 times that.
     expect(takeAll(queueAt(200), 200)).toBe('short0 medium0 earlier0');
     expect(takeAll(queueAt(230), 230)).toBe('earlier0 short0 medium0');
     expect(takeAll(queueAt(330), 330)).toBe('medium0 earlier0 short0');
   });
 
-  it('has the more patience the longer calls take', () => {
+  it('has the more patience the longer tickets take', () => {
     const queue = queueOf({ medium: { costs: [200] }, short: { costs: [10], submittedMs: 400 } });
     expect(queue.overtakenForMs('decision', 200)).toBe(325);
     for (let i = 0; i < 400; i++) queue.answered('decision', 1000);
@@ -77,7 +77,7 @@ describe('queue', () => {
     expect(takeAll(queue, 400)).toBe('short0 medium0');
   });
 
-  it('serves a call whose last moment has come before all others of its key, the most urgent first', () => {
+  it('serves a ticket whose last moment has come before all others of its key, the most urgent first', () => {
     const queue = queueOf({
       short: { costs: [1] },
       urgent: { costs: [50], latestStartMs: 90 },
@@ -101,8 +101,8 @@ describe('queue', () => {
 
   it('gives a key that comes late its turn, but nothing for the time it was away', () => {
     const queue = queueOf(Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { keyId: 'early', costs: [10] }])));
-    expect([queue.take(0), queue.take(0)].map((part) => part?.entry.name)).toEqual(['a', 'b']);
-    for (const name of ['x', 'y', 'z']) queue.push(entry(name, { keyId: 'late' }), { partsMs: [10], laterMs: 0 });
+    expect([take(queue, 0), take(queue, 0)].map(nameOf)).toEqual(['a', 'b']);
+    for (const name of ['x', 'y', 'z']) queue.push(new ManualTicket(name, { keyId: 'late', costs: [10] }));
     expect(takeAll(queue)).toBe('x0 c0 y0 z0');
   });
 
@@ -121,7 +121,7 @@ describe('queue', () => {
         e: { queueClass: 'embedding', costs: [20] },
         d: { costs: [20], submittedMs: waitedMs },
       });
-      return queue.take(waitedMs)?.entry.name;
+      return nameOf(queue.find(waitedMs));
     };
     expect(taken(EMBEDDING_PATIENCE_MS - 1)).toBe('d');
     expect(taken(EMBEDDING_PATIENCE_MS)).toBe('e');
@@ -129,28 +129,29 @@ describe('queue', () => {
 
   it('passes over what may not run now', () => {
     const queue = queueOf({ a: { costs: [1] }, b: { costs: [2] } });
-    expect(queue.take(0, ({ name }) => name !== 'a')?.entry.name).toBe('b');
-    expect(queue.take(0, () => false)).toBeUndefined();
-    expect(takeAll(queue)).toBe('a0');
+    expect(nameOf(queue.find(0, (ticket) => nameOf(ticket) !== 'a'))).toBe('b');
+    expect(queue.find(0, () => false)).toBeUndefined();
+    expect(takeAll(queue)).toBe('a0 b0');
   });
 
-  it('keeps the place of a call whose later parts are still to come, and its age', () => {
-    const queue = queueOf({ big: { costs: [10], laterMs: 60 }, other: { costs: [65], submittedMs: 1 } });
+  it('keeps the place of a ticket whose later parts are still to come, and its age', () => {
+    const big = new ManualTicket('big', { costs: [10], laterCosts: [30, 30] });
+    const queue = queueOf({ other: { costs: [65], submittedMs: 1 } });
+    queue.push(big);
     expect([queue.jobCount(), queue.waitingCostMs()]).toEqual([2, 135]);
-    const first = queue.take(2);
-    expect(first?.entry.name).toBe('other');
-    const big = queue.take(2)?.entry;
-    expect([queue.take(2), queue.jobCount(), queue.isEmpty, queue.waitingCostMs()]).toEqual([undefined, 0, false, 60]);
-    queue.push(entry('short', { submittedMs: 2 }), { partsMs: [5], laterMs: 0 });
-    if (big !== undefined) queue.extend(big, [30, 30]);
+    expect([nameOf(take(queue, 2)), nameOf(take(queue, 2))]).toEqual(['other', 'big']);
+    big.beginPart(2);
+    expect([queue.find(2), queue.jobCount(), queue.isEmpty, queue.waitingCostMs()]).toEqual([undefined, 0, false, 60]);
+    queue.push(new ManualTicket('short', { submittedMs: 2, costs: [5] }));
+    expect(big.endPart()).toBe(false);
     expect(takeAll(queue, 2)).toBe('short0 big0 big1');
     expect(queue.isEmpty).toBe(true);
   });
 
-  it('forgets a removed call with all parts that still wait', () => {
+  it('forgets a removed ticket with all parts that still wait', () => {
     const queue = queueOf({ gone: { costs: [10, 10] }, stays: { keyId: 'b', costs: [1] } });
-    const gone = queue.take(0)?.entry;
-    expect(gone?.name).toBe('gone');
+    const gone = take(queue, 0);
+    expect(nameOf(gone)).toBe('gone');
     if (gone !== undefined) expect([queue.remove(gone), queue.remove(gone)]).toEqual([true, false]);
     expect(queue.waitingCostMs()).toBe(1);
     expect(takeAll(queue)).toBe('stays0');
@@ -158,29 +159,29 @@ describe('queue', () => {
   });
 });
 
-describe('work ahead of a new call', () => {
+describe('work ahead of a new ticket', () => {
   const heavy = Object.fromEntries(
     Array.from({ length: 10 }, (_, i) => [`${i}`, { keyId: 'heavy', costs: [100] as number[] }]),
   );
 
   it('is little for a light key and all of its own for a heavy one', () => {
     const queue = queueOf(heavy);
-    expect(queue.workAhead(entry('x', { keyId: 'light' }), 10, 0)).toEqual({ ownMs: [], othersMs: 10 });
-    expect(queue.workAhead(entry('x', { keyId: 'heavy' }), 100, 0).ownMs).toEqual(new Array(10).fill(100));
+    expect(queue.workAhead(placeOf({ keyId: 'light' }), 10, 0)).toEqual({ ownMs: [], othersMs: 10 });
+    expect(queue.workAhead(placeOf({ keyId: 'heavy' }), 100, 0).ownMs).toEqual(new Array(10).fill(100));
   });
 
   it('is nothing that is longer than itself, unless that has waited or has a time to keep', () => {
     const queue = queueOf(heavy);
-    const short = entry('x', { keyId: 'heavy', submittedMs: 10, latestStartMs: 300 });
+    const short = placeOf({ keyId: 'heavy', submittedMs: 10, latestStartMs: 300 });
     expect(queue.workAhead(short, 10, 10).ownMs).toEqual([]);
-    queue.push(entry('timed', { keyId: 'heavy', latestStartMs: 200 }), { partsMs: [70], laterMs: 0 });
+    queue.push(new ManualTicket('timed', { keyId: 'heavy', latestStartMs: 200, costs: [70] }));
     expect(queue.workAhead(short, 10, 10).ownMs).toEqual([70]);
     const later = { ...short, submittedMs: 2000, latestStartMs: 2300 };
     expect(queue.workAhead(later, 10, 2000).ownMs).toHaveLength(11);
   });
 
   it('is every decision for an embedding', () => {
-    const embedding = entry('x', { keyId: 'light', queueClass: 'embedding' });
+    const embedding = placeOf({ keyId: 'light', queueClass: 'embedding' });
     expect(queueOf(heavy).workAhead(embedding, 10, 0)).toEqual({ ownMs: [], othersMs: 1000 });
   });
 });
@@ -205,20 +206,20 @@ describe('queue, whatever comes', () => {
     );
   });
 
-  it('never lets one key get ahead of another by more than one call', () => {
+  it('never lets one key get ahead of another by more than one ticket', () => {
     const costs = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 5, maxLength: 20 });
     fc.assert(
       fc.property(costs, costs, (left, right) => {
         const both = { left, right };
-        const queue = new FairQueue<Named>();
+        const queue = new FairQueue();
         for (const keyId of ['left', 'right'] as const) {
-          for (const cost of both[keyId]) queue.push(entry(`${cost}`, { keyId }), { partsMs: [cost], laterMs: 0 });
+          for (const cost of both[keyId]) queue.push(new ManualTicket(`${cost}`, { keyId, costs: [cost] }));
         }
         const given = { left: 0, right: 0 };
         while (queue.jobCount('left') > 0 && queue.jobCount('right') > 0) {
-          const taken = queue.take(0)?.entry;
-          if (taken?.keyId === 'left') given.left += Number(taken.name);
-          else given.right += Number(taken?.name);
+          const taken = take(queue, 0);
+          if (taken?.keyId === 'left') given.left += taken.costMs;
+          else given.right += taken?.costMs ?? 0;
           expect(Math.abs(given.left - given.right)).toBeLessThanOrEqual(20);
         }
       }),

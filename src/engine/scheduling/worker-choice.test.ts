@@ -4,13 +4,11 @@ import { chooseWorker } from './worker-choice.ts';
 const saving = (saved: Readonly<Record<number, number>>, mayWait = true) => ({
   mayWait,
   savedMs: (worker: number) => saved[worker] ?? 0,
-  begin: () => undefined,
 });
 const times = (idle: number[], busy: [number, number][] = []) => ({ idle, busy: new Map(busy) });
 
 describe('choice of a worker', () => {
   it('takes the one that has been idle longest', () => {
-    expect(chooseWorker(undefined, times([2, 0]))).toBe(2);
     expect(chooseWorker(saving({}), times([2, 0]))).toBe(2);
   });
 

@@ -1,6 +1,6 @@
 // Which of the idle workers a part goes to, or whether it waits for a busy one that would be spared more. Pure.
 
-import type { Routing } from './call.ts';
+import type { Part } from './queued-ticket.ts';
 
 export interface WorkerTimes {
   /** The one that has been idle longest first. At least one. */
@@ -10,15 +10,15 @@ export interface WorkerTimes {
 }
 
 /** @returns undefined when waiting for a busy worker pays */
-export function chooseWorker(routing: Routing | undefined, { idle, busy }: WorkerTimes): number | undefined {
+export function chooseWorker(part: Pick<Part, 'savedMs' | 'mayWait'>, { idle, busy }: WorkerTimes): number | undefined {
   let best = idle[0];
-  if (routing === undefined || best === undefined) return best;
-  let mostMs = routing.savedMs(best);
+  if (best === undefined) return undefined;
+  let mostMs = part.savedMs(best);
   for (const worker of idle) {
-    const savedMs = routing.savedMs(worker);
+    const savedMs = part.savedMs(worker);
     if (savedMs > mostMs) [best, mostMs] = [worker, savedMs];
   }
-  if (!routing.mayWait) return best;
-  for (const [worker, freeInMs] of busy) if (routing.savedMs(worker) - mostMs > freeInMs) return undefined;
+  if (!part.mayWait) return best;
+  for (const [worker, freeInMs] of busy) if (part.savedMs(worker) - mostMs > freeInMs) return undefined;
   return best;
 }

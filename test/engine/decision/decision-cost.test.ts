@@ -84,7 +84,7 @@ describe('estimates of decisions', () => {
       const sized = questions.map((question) => ({ ...question, letters: question.tokens * 4 }));
       const wallMs = machineMs({ stateTokens, questions }, random);
       const size = { stateLetters: 4 * content, stateTokens, questions: sized };
-      cost.observeWhole(size, { reply, wallMs, worker: 0 });
+      cost.observeWhole(size, { reply, wallMs });
     }
     expect(shareWithinFifth(cost, random)).toBeGreaterThan(0.9);
   });

@@ -1,6 +1,6 @@
 // Notices when inference hangs: runs a probe now and then where a worker is free, and looks at how long runs take.
 
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 
 export interface WatchdogOptions {
   /** Time between looks; 0: never. */

@@ -1,11 +1,12 @@
-// The dispatcher over a pool and a clock that the test moves: fairness, refusals, deadlines, callers that leave.
+// The scheduler over a pool and a clock that the test moves: fairness, refusals, deadlines, callers that leave.
 
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors.ts';
-import { Dispatcher } from '../../../src/engine/scheduling/dispatcher.ts';
-import type { DecideReply, DecideTask } from '../../../src/runtime/messages.ts';
+import { Scheduler } from '../../../src/engine/scheduling/scheduler.ts';
+import type { DecideReply } from '../../../src/runtime/messages.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { ManualPool, settle } from '../manual-pool.ts';
+import { ManualTicket, type ManualTicketOptions } from '../manual-ticket.ts';
 
 const reply: DecideReply = {
   probabilities: [[1]],
@@ -19,22 +20,20 @@ const reply: DecideReply = {
 
 function setUp({ workers = 1, deadlineMs = 1000, maxJobs = 10 } = {}) {
   const [pool, clock] = [new ManualPool(workers), new ManualClock()];
-  const dispatcher = new Dispatcher({ pool, clock, limits: { maxJobs, maxCostMs: 10_000, deadlineMs } });
-  const submit = (name: string, { keyId = 'key', signal = new AbortController().signal, costs = [100] } = {}) => {
-    const task: DecideTask = { kind: 'decide', modelId: name, state: '', questions: [] };
-    const parts = costs.map((costMs) => ({ task: () => task, costMs }));
-    return dispatcher.submit(parts, { keyId, signal, queueClass: 'decision' });
-  };
+  const scheduler = new Scheduler({ pool, clock, limits: { maxJobs, maxCostMs: 10_000, deadlineMs } });
+  const ticket = (name: string, options: Partial<ManualTicketOptions> = {}) =>
+    new ManualTicket(name, { costs: [100], ...options, scheduler });
+  const submit = (name: string, options: Partial<ManualTicketOptions> = {}) => ticket(name, options).run();
   const running = () => pool.started.map(({ task }) => (task.kind === 'probe' ? 'probe' : task.modelId));
-  return { pool, clock, dispatcher, submit, running };
+  return { pool, clock, scheduler, ticket, submit, running };
 }
 
-describe('dispatcher', () => {
+describe('scheduler', () => {
   it('gives a free worker its task at once, and no worker two', async () => {
-    const { pool, submit, running, dispatcher } = setUp({ workers: 2 });
+    const { pool, submit, running, scheduler } = setUp({ workers: 2 });
     const calls = ['a', 'b', 'c'].map((name) => submit(name));
     expect(running()).toEqual(['a', 'b']);
-    expect([dispatcher.busyWorkers, dispatcher.queuedJobs, dispatcher.queuedCostMs]).toEqual([2, 1, 100]);
+    expect([scheduler.busyWorkers, scheduler.queuedJobs, scheduler.queuedCostMs]).toEqual([2, 1, 100]);
     await pool.finish(reply);
     expect(running()).toEqual(['b', 'c']);
     await pool.finish(reply);
@@ -42,39 +41,41 @@ describe('dispatcher', () => {
     await Promise.all(calls);
   });
 
-  it('says how long a call waited and ran', async () => {
-    const { pool, clock, submit } = setUp();
+  it('says how long a ticket waited and ran', async () => {
+    const { pool, clock, submit, ticket } = setUp();
     void submit('a');
-    const second = submit('b');
+    const second = ticket('b');
+    const running = second.run();
     clock.advance(70);
     await pool.finish(reply);
     clock.advance(30);
     await pool.finish(reply);
-    expect(await second).toEqual({ queueMs: 70, first: [{ reply, wallMs: 30, worker: 0 }], later: [], last: [] });
+    expect(await running).toMatchObject([{ reply, wallMs: 30, worker: 0 }]);
+    expect(second.queueMs).toBe(70);
   });
 
-  it('drops a call whose caller left while it waited', async () => {
-    const { pool, clock, submit, running, dispatcher } = setUp();
+  it('drops a ticket whose caller left while it waited', async () => {
+    const { pool, clock, submit, running, scheduler } = setUp();
     const leaver = new AbortController();
     const first = submit('a');
     const left = submit('b', { signal: leaver.signal });
     leaver.abort(new Error('client left'));
     await expect(left).rejects.toThrow('client left');
-    expect(dispatcher.queuedJobs).toBe(0);
+    expect(scheduler.queuedJobs).toBe(0);
     await pool.finish(reply);
     expect(running()).toEqual([]);
     await first;
     expect(clock.timerCount).toBe(0);
   });
 
-  it('runs a call to its end when the caller leaves after dispatch', async () => {
+  it('runs a ticket to its end when the caller leaves after dispatch', async () => {
     const { pool, submit } = setUp();
     const leaver = new AbortController();
     const call = submit('a', { signal: leaver.signal, costs: [10, 10] });
     leaver.abort(new Error('client left'));
     await pool.finish(reply);
     await pool.finish(reply);
-    expect((await call).first).toHaveLength(2);
+    for (const part of await call) expect(part.reply).toBe(reply);
   });
 
   it('refuses at once a caller that has already left', async () => {
@@ -83,7 +84,7 @@ describe('dispatcher', () => {
     expect(running()).toEqual([]);
   });
 
-  it('refuses a call that could not begin in time, with the time it would have waited', async () => {
+  it('refuses a ticket that could not begin in time, with the time it would have waited', async () => {
     const { submit } = setUp({ deadlineMs: 299 });
     for (const keyId of ['a', 'b', 'c']) void submit('x', { keyId });
     await expect(submit('late', { keyId: 'a', costs: [1000] })).rejects.toMatchObject({
@@ -92,13 +93,13 @@ describe('dispatcher', () => {
     });
   });
 
-  it('refuses a waiting call when its deadline passes', async () => {
-    const { clock, submit, dispatcher } = setUp({ deadlineMs: 300 });
+  it('refuses a waiting ticket when its deadline passes', async () => {
+    const { clock, submit, scheduler } = setUp({ deadlineMs: 300 });
     void submit('a');
     const waiting = submit('b');
     clock.advance(301);
     await expect(waiting).rejects.toMatchObject({ code: 'overloaded' });
-    expect(dispatcher.queuedJobs).toBe(0);
+    expect(scheduler.queuedJobs).toBe(0);
   });
 
   it('refuses when the queue is full', async () => {
@@ -107,7 +108,7 @@ describe('dispatcher', () => {
     await expect(submit('y', { keyId: 'd', costs: [1] })).rejects.toMatchObject({ code: 'overloaded' });
   });
 
-  it('passes a failure on, drops what waits of that call, and goes on with the next', async () => {
+  it('passes a failure on, drops what waits of that ticket, and goes on with the next', async () => {
     const { pool, submit, running } = setUp();
     const broken = submit('broken', { costs: [10, 10, 10] });
     const next = submit('next');
@@ -120,11 +121,11 @@ describe('dispatcher', () => {
   });
 
   it('is idle only when nothing waits and nothing runs', async () => {
-    const { pool, submit, dispatcher } = setUp();
-    await dispatcher.idle();
+    const { pool, submit, scheduler } = setUp();
+    await scheduler.idle();
     const calls = [submit('a'), submit('b')];
     let idle = false;
-    const waiting = dispatcher.idle().then(() => {
+    const waiting = scheduler.idle().then(() => {
       idle = true;
     });
     await pool.finish(reply);
@@ -134,12 +135,34 @@ describe('dispatcher', () => {
     expect(idle).toBe(true);
   });
 
-  it('is idle when the last waiting call is dropped', async () => {
-    const { pool, submit, dispatcher } = setUp();
+  it('opens the parts that come later when those before are done', async () => {
+    const { pool, submit, running, scheduler } = setUp({ workers: 2 });
+    const call = submit('a', { costs: [10, 10], laterCosts: [30] });
+    expect(running()).toEqual(['a', 'a']);
+    await pool.finish(reply);
+    expect([running(), scheduler.queuedCostMs, scheduler.queuedJobs]).toEqual([['a'], 30, 0]);
+    await pool.finish(reply);
+    expect([running(), scheduler.queuedCostMs]).toEqual([['a'], 0]);
+    await pool.finish(reply);
+    expect(await call).toHaveLength(3);
+  });
+
+  it('refuses what comes once it is closed, and ends what was let in', async () => {
+    const { pool, submit, scheduler } = setUp();
+    const calls = [submit('a'), submit('b')];
+    const closed = scheduler.close();
+    await expect(submit('c')).rejects.toMatchObject({ code: 'overloaded' });
+    await pool.finish(reply);
+    await pool.finish(reply);
+    await Promise.all([closed, ...calls]);
+  });
+
+  it('is idle when the last waiting ticket is dropped', async () => {
+    const { pool, submit, scheduler } = setUp();
     const leaver = new AbortController();
     const first = submit('a');
     const left = submit('b', { signal: leaver.signal }).catch(() => 'left');
-    const idle = dispatcher.idle();
+    const idle = scheduler.idle();
     leaver.abort();
     await pool.finish(reply);
     expect(await left).toBe('left');
@@ -147,18 +170,18 @@ describe('dispatcher', () => {
   });
 
   it('probes only a free worker, and knows when a run is late', async () => {
-    const { pool, clock, dispatcher, submit, running } = setUp();
-    const probe = dispatcher.probe(50);
+    const { pool, clock, scheduler, submit, running } = setUp();
+    const probe = scheduler.probe(50);
     expect(running()).toEqual(['probe']);
     await pool.finish({});
     expect(await probe).toBe(true);
     const call = submit('a', { costs: [100] });
-    expect(await dispatcher.probe(50)).toBe(false);
+    expect(await scheduler.probe(50)).toBe(false);
     clock.advance(301);
-    expect(dispatcher.lateMs()).toBe(1);
+    expect(scheduler.lateMs()).toBe(1);
     await pool.finish(reply);
     await call;
-    expect(dispatcher.lateMs()).toBe(0);
+    expect(scheduler.lateMs()).toBe(0);
     await settle();
   });
 });

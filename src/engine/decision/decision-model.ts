@@ -1,0 +1,122 @@
+// One decision model, and what its tickets have in common: how a job is measured and planned, what was learnt of its cost,
+// which worker knows which document, and the memory that workers share.
+
+import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
+import type { TokenCounting } from '../cost/token-counting.ts';
+import type { DecideJob, StateCacheCounts } from '../engine.ts';
+import type { Scheduler } from '../scheduling/scheduler.ts';
+import { DecisionCost, type DecisionSize } from './decision-cost.ts';
+import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
+import type { SharedMemories } from './shared-memories.ts';
+import type { DocumentHashes, StateDirectory } from './state-directory.ts';
+
+export interface DecisionModelOptions {
+  readonly scheduler: Scheduler;
+  readonly manifest: SplitEncoderManifest;
+  readonly directory: StateDirectory;
+  readonly memories: SharedMemories;
+  readonly counting: TokenCounting;
+}
+
+/** A job before it is planned. */
+export interface MeasuredDecision {
+  readonly size: DecisionSize;
+  /** undefined: no worker keeps documents. */
+  readonly document: DocumentHashes | undefined;
+}
+
+/** How a decision is run at this moment. */
+export interface PlannedDecision {
+  readonly inputs: PlanInputs;
+  /** undefined: as one task. */
+  readonly plan: DecisionPlan | undefined;
+  readonly durationMs: number;
+}
+
+/** What came of a decision, whichever way it ran. */
+export interface DecisionOutcome extends StateCacheCounts {
+  /** `[questions][options]` */
+  readonly probabilities: readonly (readonly number[])[];
+  readonly inputTokens: number;
+  readonly tokenizeMs: number;
+  readonly inferMs: number;
+}
+
+export class DecisionModel {
+  readonly scheduler: Scheduler;
+  readonly directory: StateDirectory;
+  readonly memories: SharedMemories;
+  readonly counting: TokenCounting;
+  readonly cost: DecisionCost;
+  readonly windowTokens: number;
+  private readonly manifest: SplitEncoderManifest;
+  private readonly bytesPerToken: number;
+  private readonly counts = { stateTokens: 0, keptTokens: 0 };
+
+  constructor({ scheduler, manifest, directory, memories, counting }: DecisionModelOptions) {
+    this.scheduler = scheduler;
+    this.directory = directory;
+    this.memories = memories;
+    this.counting = counting;
+    this.manifest = manifest;
+    this.windowTokens = manifest.windows.tokens;
+    this.bytesPerToken = keyValueBytes(manifest);
+    this.cost = new DecisionCost(this.windowTokens);
+  }
+
+  /** Since the start. */
+  get stateCache(): StateCacheCounts {
+    return this.counts;
+  }
+
+  /** Of a document's keys and values. */
+  bytesOf(tokens: number): number {
+    return tokens * this.bytesPerToken;
+  }
+
+  measure(job: DecideJob): MeasuredDecision {
+    const size = this.cost.sizeOf(job, this.counting.measure(job));
+    return { size, document: this.directory.hash(job.modelId, job.state) };
+  }
+
+  plan({ size, document }: MeasuredDecision): PlannedDecision {
+    const { max_tokens: maxTokens, max_scores: maxScores } = this.manifest.branches;
+    const runTokens = Math.max(1, Math.min(maxTokens, Math.floor(maxScores / size.stateTokens)));
+    const inputs: PlanInputs = {
+      idleWorkers: this.scheduler.idleWorkers,
+      queuedJobs: this.scheduler.queuedJobs,
+      stateTokens: size.stateTokens,
+      windowTokens: this.windowTokens,
+      limitTokens: this.manifest.limits.state_tokens,
+      keptPart: document === undefined ? 0 : (this.directory.find(document)?.part ?? 0),
+      encodeMs: this.cost.encodeMs(size),
+      answersMs: this.cost.answersMs(size),
+      answerRuns: size.questions.map(({ tokens, options }) => Math.ceil((tokens + options) / runTokens)),
+      instructionsMs: this.cost.instructionsMs(size),
+      rejoinMs: this.directory.canKeep(this.bytesOf(size.stateTokens)) ? 0 : this.cost.joinMs(size),
+    };
+    const plan = planDecision(inputs);
+    return { inputs, plan, durationMs: durationMs(plan, inputs) };
+  }
+
+  /** A worker has the document from now on, or will soon. */
+  remember(worker: number, document: DocumentHashes | undefined, stateTokens: number): void {
+    if (document !== undefined) this.directory.put(worker, document, this.bytesOf(stateTokens));
+  }
+
+  count({ stateTokens, keptTokens }: StateCacheCounts): void {
+    this.counts.stateTokens += stateTokens;
+    this.counts.keptTokens += keptTokens;
+  }
+}
+
+/** Keys and values of the longest document that a model takes, about. */
+export function largestDocumentBytes(manifest: SplitEncoderManifest): number {
+  const windows = Math.ceil(manifest.limits.state_tokens / manifest.windows.tokens) + 1;
+  return windows * manifest.windows.tokens * keyValueBytes(manifest);
+}
+
+/** Of one token. */
+function keyValueBytes({ shape }: SplitEncoderManifest): number {
+  return 2 * shape.layers * shape.heads * shape.head_size * Float32Array.BYTES_PER_ELEMENT;
+}

@@ -1,0 +1,290 @@
+// Door of scheduling, from queue to workers: lets tickets in or refuses them, hands their parts to free workers in the
+// queue's order, and keeps the books of what runs. Knows nothing of models; what a part is worth its ticket has estimated.
+
+import type { Clock } from '../../domain/clock.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { ProbeTask, ReplyOf, Task } from '../../runtime/messages.ts';
+import type { InferencePool } from '../../runtime/worker-pool.ts';
+import type { RefusalReason } from '../engine.ts';
+import { type AdmissionLimits, expectedDrainMs, expectedWaitMs, findRefusal, type QueueLoad } from './admission.ts';
+import { DrainRate } from './drain-rate.ts';
+import { Overtaking } from './overtaking.ts';
+import { EMBEDDING_PATIENCE_MS, FairQueue } from './queue.ts';
+import type { Part, QueuedTicket } from './queued-ticket.ts';
+import { RunningTasks } from './running-tasks.ts';
+import { chooseWorker } from './worker-choice.ts';
+
+const PROBE: ProbeTask = { kind: 'probe' };
+/**
+ * A ticket with a deadline goes first in its lane from this much before the last moment at which it could begin: a running
+ * part may hold the workers for so long.
+ */
+const URGENT_AHEAD_MS = 25;
+/** Long against a look, short against a part. */
+const SECOND_LOOK_MS = 10;
+/** Another server, or the next start of this one, answers then. */
+const RETRY_ELSEWHERE_MS = 1000;
+
+export interface SchedulerOptions {
+  readonly pool: InferencePool;
+  readonly limits: AdmissionLimits;
+  readonly clock: Clock;
+  /** A task failed in a way that is not its caller's fault: the worker may have been replaced. */
+  readonly onWorkerFault?: (worker: number) => void;
+}
+
+export class Scheduler {
+  private readonly pool: InferencePool;
+  private readonly limits: AdmissionLimits;
+  private readonly clock: Clock;
+  private readonly onWorkerFault: (worker: number) => void;
+  private readonly queue = new FairQueue();
+  private readonly running: RunningTasks;
+  private readonly drainRate = new DrainRate();
+  private readonly overtaking: Overtaking;
+  private readonly refusalCounts: Record<RefusalReason, number> = { jobs: 0, cost: 0, wait: 0, late: 0 };
+  private isClosed = false;
+  private idleWaiters: (() => void)[] = [];
+  private cancelSecondLook: (() => void) | undefined;
+
+  constructor({ pool, limits, clock, onWorkerFault = () => undefined }: SchedulerOptions) {
+    this.pool = pool;
+    this.limits = limits;
+    this.clock = clock;
+    this.onWorkerFault = onWorkerFault;
+    this.running = new RunningTasks(pool.workers);
+    this.overtaking = new Overtaking(pool.workers);
+  }
+
+  get workers(): number {
+    return this.pool.workers;
+  }
+
+  get idleWorkers(): number {
+    return this.running.idle.length;
+  }
+
+  get busyWorkers(): number {
+    return this.pool.workers - this.idleWorkers;
+  }
+
+  /** Tickets of which no part has begun. */
+  get queuedJobs(): number {
+    return this.queue.jobCount();
+  }
+
+  get queuedCostMs(): number {
+    return this.queue.waitingCostMs();
+  }
+
+  /** When all that is queued or runs now will be done. */
+  get expectedDrainMs(): number {
+    const workerBusyMs = this.running.busyMs(this.clock.nowMs());
+    return expectedDrainMs({ costMs: this.queuedCostMs, workerBusyMs, drainRate: this.drainRate.perWorker });
+  }
+
+  /** Since the start. */
+  get refusals(): Readonly<Record<RefusalReason, number>> {
+    return this.refusalCounts;
+  }
+
+  /** How long the latest run is past the time it could be expected to take; 0 when none is. */
+  lateMs(): number {
+    return this.running.lateMs(this.clock.nowMs());
+  }
+
+  /**
+   * Lets a planned ticket in, and runs its parts. Once its first part has begun, it runs to its end: later parts are
+   * neither refused nor dropped. One that waits too long is refused even then, and one whose caller leaves is dropped.
+   * @throws AppError `overloaded`; the signal's reason when the caller has left
+   */
+  submit(ticket: QueuedTicket): void {
+    ticket.caller.signal.throwIfAborted();
+    if (this.isClosed) {
+      throw new AppError('overloaded', 'The server is stopping.', { retryAfterMs: RETRY_ELSEWHERE_MS });
+    }
+    const nowMs = this.clock.nowMs();
+    this.admit(ticket, nowMs);
+    ticket.isIn = true;
+    ticket.submittedMs = nowMs;
+    ticket.latestStartMs = latestStartMs(ticket, nowMs);
+    this.queue.push(ticket);
+    this.pump();
+    if (!ticket.hasBegun) this.watch(ticket);
+  }
+
+  /** Runs a golden case on a free worker. @returns false at once when none is free: the running tasks tell as much */
+  async probe(costMs: number): Promise<boolean> {
+    const worker = this.running.idle[0];
+    if (worker === undefined) return false;
+    try {
+      await this.runTask(PROBE, worker, costMs);
+    } finally {
+      this.pump();
+    }
+    return true;
+  }
+
+  /** Resolves when nothing waits and nothing runs. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idleWaiters.push(resolve);
+      this.wakeIdleWaiters();
+    });
+  }
+
+  /** Refuses what comes from now on. Resolves when what was let in has ended. */
+  close(): Promise<void> {
+    this.isClosed = true;
+    return this.idle();
+  }
+
+  private admit(ticket: QueuedTicket, nowMs: number): void {
+    const { queueClass, costMs, deadlineMs } = ticket;
+    // Where nothing waits and a worker is free, only a deadline can be missed.
+    const isAlone = this.queue.isEmpty && this.idleWorkers > 0;
+    if (!isAlone || deadlineMs !== undefined) {
+      const refusal = findRefusal(this.loadFor(ticket, nowMs), ticket, this.limits);
+      if (refusal !== undefined) {
+        this.refusalCounts[refusal.reason] += 1;
+        throw overloaded(refusal.retryAfterMs);
+      }
+    }
+    if (queueClass === 'decision') this.overtaking.observe(costMs, nowMs);
+  }
+
+  /** Until work on it begins. */
+  private watch(ticket: QueuedTicket): void {
+    const { signal } = ticket.caller;
+    const leave = () => this.drop(ticket, () => signal.reason);
+    const cancelDeadline = this.clock.after(this.limits.deadlineMs, () =>
+      this.drop(ticket, () => {
+        this.refusalCounts.wait += 1;
+        return overloaded(expectedWaitMs(this.loadFor(ticket, this.clock.nowMs())));
+      }),
+    );
+    ticket.stopWatching = () => {
+      ticket.stopWatching = undefined;
+      signal.removeEventListener('abort', leave);
+      cancelDeadline();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  }
+
+  private drop(ticket: QueuedTicket, reason: () => unknown): void {
+    ticket.stopWatching?.();
+    if (this.queue.remove(ticket)) ticket.fail(reason());
+    this.pump();
+  }
+
+  private pump(): void {
+    this.cancelSecondLook?.();
+    this.cancelSecondLook = undefined;
+    while (this.running.idle.length > 0 && !this.queue.isEmpty) {
+      // While others wait, a ticket takes one worker at a time: more would make it faster and nobody else. Then anybody.
+      if (!this.startNext(true) && !this.startNext(false)) break;
+    }
+    this.wakeIdleWaiters();
+  }
+
+  /** @param isOneEach only tickets of which no part runs @returns false when nothing may run now */
+  private startNext(isOneEach: boolean): boolean {
+    const nowMs = this.clock.nowMs();
+    let worker: number | undefined;
+    const ticket = this.queue.find(nowMs, (next) => {
+      if ((isOneEach && next.runningParts > 0) || !next.mayRun) return false;
+      const chosen = this.chooseWorker(next, nowMs);
+      if (chosen !== undefined) worker = chosen;
+      return chosen !== undefined;
+    });
+    if (ticket === undefined || worker === undefined) return false;
+    void this.runPart(ticket, this.queue.handOut(ticket), worker);
+    return true;
+  }
+
+  private chooseWorker({ parts, nextPart }: QueuedTicket, nowMs: number): number | undefined {
+    const part = parts[nextPart];
+    const chosen = part && chooseWorker(part, this.running.times(nowMs));
+    // What waits for its worker is looked at again soon: the worker may take longer than was expected of it.
+    if (chosen === undefined) this.lookAgain();
+    return chosen;
+  }
+
+  private lookAgain(): void {
+    this.cancelSecondLook ??= this.clock.after(SECOND_LOOK_MS, () => {
+      this.cancelSecondLook = undefined;
+      this.pump();
+    });
+  }
+
+  /** The place where it is known what else waits and runs at the moment at which a part begins. */
+  private async runPart(ticket: QueuedTicket, part: Part, worker: number): Promise<void> {
+    const startedMs = this.clock.nowMs();
+    if (ticket.beginPart(startedMs)) ticket.stopWatching?.();
+    let isDone = false;
+    try {
+      const reply = await this.runTask(part.begin(worker), worker, part.costMs);
+      const wallMs = this.clock.nowMs() - startedMs;
+      this.drainRate.observe(part.costMs, wallMs);
+      part.end(reply, worker, wallMs);
+      isDone = ticket.endPart();
+    } catch (error) {
+      ticket.failPart(error);
+    }
+    if (isDone) this.queue.answered(ticket.queueClass, this.clock.nowMs() - ticket.submittedMs);
+    if (ticket.isOver) this.queue.remove(ticket);
+    // Only now: after a failure the next part must not be one of the same ticket. And before results are put together.
+    this.pump();
+    if (isDone) ticket.finish();
+  }
+
+  private async runTask<T extends Task>(task: T, worker: number, costMs: number): Promise<ReplyOf[T['kind']]> {
+    this.running.begin(worker, { startedMs: this.clock.nowMs(), costMs });
+    try {
+      return await this.pool.run(task, worker);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code === 'internal_error') this.onWorkerFault(worker);
+      throw error;
+    } finally {
+      this.running.end(worker);
+    }
+  }
+
+  /** As a ticket finds it that comes now. */
+  private loadFor(ticket: QueuedTicket, nowMs: number): QueueLoad {
+    const { queue } = this;
+    const { keyId, queueClass, costMs } = ticket;
+    const place = { keyId, queueClass, submittedMs: nowMs, latestStartMs: latestStartMs(ticket, nowMs) };
+    const { ownMs, othersMs, otherKeys } = queue.waitingCosts(keyId);
+    return {
+      jobs: queue.jobCount(),
+      keyJobs: queue.jobCount(keyId),
+      keyCostsMs: ownMs,
+      otherCostsMs: othersMs,
+      otherKeys,
+      ahead: queue.workAhead(place, costMs, nowMs),
+      workerBusyMs: this.running.busyMs(nowMs),
+      overtaking: this.overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),
+      overtakenForMs: Math.max(
+        queue.overtakenForMs(queueClass, costMs),
+        queueClass === 'embedding' ? EMBEDDING_PATIENCE_MS : 0,
+      ),
+      drainRate: this.drainRate.perWorker,
+    };
+  }
+
+  private wakeIdleWaiters(): void {
+    if (this.idleWaiters.length === 0 || this.busyWorkers > 0 || !this.queue.isEmpty) return;
+    for (const wake of this.idleWaiters.splice(0)) wake();
+  }
+}
+
+function latestStartMs({ deadlineMs, durationMs }: QueuedTicket, nowMs: number): number | undefined {
+  return deadlineMs === undefined ? undefined : nowMs + deadlineMs - durationMs - URGENT_AHEAD_MS;
+}
+
+function overloaded(retryAfterMs: number): AppError {
+  return new AppError('overloaded', 'The server has more work than it can begin in time; try again later.', {
+    retryAfterMs: Math.max(100, Math.ceil(retryAfterMs)),
+  });
+}
