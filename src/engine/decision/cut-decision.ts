@@ -4,12 +4,12 @@
 import { sum } from '../../domain/sum.ts';
 import type { DecideJob } from '../engine.ts';
 import type { PlannedWork } from '../scheduling/queued-ticket.ts';
-import type { DecisionModel, DecisionOutcome, MeasuredDecision } from './decision-model.ts';
+import type { DecidingModel, DecisionOutcome, MeasuredDecision } from './deciding-model.ts';
 import { AnswerPart, EncodePart, EndPart, JoinedWorkers, SlicePart } from './decision-parts.ts';
 import { countAnswerParts, type DecisionPlan, type PlanInputs } from './decision-plan.ts';
 
 export interface CutDecisionOptions {
-  readonly model: DecisionModel;
+  readonly model: DecidingModel;
   readonly job: DecideJob;
   readonly measured: MeasuredDecision;
   readonly inputs: PlanInputs;
@@ -113,14 +113,14 @@ export class CutDecision {
       joins -= 1;
       return this.taskMs + answerMs + (joins >= 0 ? this.joinMs : 0);
     };
-    const asked = { job, shares, joined: this.joined };
+    const document = { job, shares, joined: this.joined };
     this.answered = plan.groups.map((places) => {
       const answerMs = sum(places.map((place) => inputs.answersMs[place] ?? 0));
-      return new AnswerPart(costMs(answerMs), asked, places);
+      return new AnswerPart(costMs(answerMs), document, places);
     });
     this.slices = plan.sliced.flatMap(({ place, slices }) => {
       const answerMs = (inputs.answersMs[place] ?? 0) / slices;
-      const part = (_: unknown, slice: number) => new SlicePart(costMs(answerMs), asked, { place, slice, slices });
+      const part = (_: unknown, slice: number) => new SlicePart(costMs(answerMs), document, { place, slice, slices });
       return Array.from({ length: slices }, part);
     });
     return { parts: [...this.answered, ...this.slices], laterMs: this.endsCostMs() };

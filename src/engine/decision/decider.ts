@@ -8,7 +8,7 @@ import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.t
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, DecideJob, StateCacheCounts } from '../engine.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
-import { DecisionModel, largestDocumentBytes } from './decision-model.ts';
+import { DecidingModel, largestDocumentBytes } from './deciding-model.ts';
 import { DecisionTicket } from './decision-ticket.ts';
 import { SharedMemories } from './shared-memories.ts';
 import { StateDirectory } from './state-directory.ts';
@@ -25,7 +25,7 @@ export interface DeciderOptions {
 }
 
 export class Decider {
-  private readonly models: ReadonlyMap<string, DecisionModel>;
+  private readonly models: ReadonlyMap<string, DecidingModel>;
   private readonly directory: StateDirectory;
 
   constructor({ manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes }: DeciderOptions) {
@@ -33,7 +33,7 @@ export class Decider {
     const directory = new StateDirectory(scheduler.workers, stateCacheBytes);
     const shared = { scheduler, counting, directory, memories: new SharedMemories({ budgetBytes, clock }) };
     this.directory = directory;
-    this.models = new Map(manifests.map((manifest) => [manifest.id, new DecisionModel({ ...shared, manifest })]));
+    this.models = new Map(manifests.map((manifest) => [manifest.id, new DecidingModel({ ...shared, manifest })]));
   }
 
   /** Of all models, since the start. */

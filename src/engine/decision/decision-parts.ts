@@ -68,7 +68,7 @@ export class JoinedWorkers {
   }
 }
 
-interface Asked {
+interface SharedDocument {
   readonly job: DecideJob;
   readonly shares: readonly EncodedShare[];
   readonly joined: JoinedWorkers;
@@ -79,20 +79,20 @@ abstract class JoiningPart<T extends AnswerTask | AnswerSliceTask> extends Part<
   override readonly mayWait: boolean;
   /** Its worker put the document together for it. */
   hasJoined = false;
-  protected readonly asked: Asked;
+  protected readonly document: SharedDocument;
 
-  constructor(costMs: number, asked: Asked) {
+  constructor(costMs: number, document: SharedDocument) {
     super(costMs);
-    this.asked = asked;
-    this.mayWait = asked.joined.isAnsweredByOne;
+    this.document = document;
+    this.mayWait = document.joined.isAnsweredByOne;
   }
 
   override savedMs(worker: number): number {
-    return this.asked.joined.savedMs(worker);
+    return this.document.joined.savedMs(worker);
   }
 
   begin(worker: number): T {
-    this.hasJoined = this.asked.joined.add(worker);
+    this.hasJoined = this.document.joined.add(worker);
     return this.task();
   }
 
@@ -102,13 +102,13 @@ abstract class JoiningPart<T extends AnswerTask | AnswerSliceTask> extends Part<
 export class AnswerPart extends JoiningPart<AnswerTask> {
   readonly places: readonly number[];
 
-  constructor(costMs: number, asked: Asked, places: readonly number[]) {
-    super(costMs, asked);
+  constructor(costMs: number, document: SharedDocument, places: readonly number[]) {
+    super(costMs, document);
     this.places = places;
   }
 
   protected task(): AnswerTask {
-    const { job, shares } = this.asked;
+    const { job, shares } = this.document;
     const questions = this.places.flatMap((place) => job.questions[place] ?? []);
     return { kind: 'answer', modelId: job.modelId, questions, shares };
   }
@@ -121,8 +121,8 @@ interface SliceOptions extends Pick<AnswerSliceTask, 'slice' | 'slices'> {
 export class SlicePart extends JoiningPart<AnswerSliceTask> {
   private readonly options: SliceOptions;
 
-  constructor(costMs: number, asked: Asked, options: SliceOptions) {
-    super(costMs, asked);
+  constructor(costMs: number, document: SharedDocument, options: SliceOptions) {
+    super(costMs, document);
     this.options = options;
   }
 
@@ -131,7 +131,7 @@ export class SlicePart extends JoiningPart<AnswerSliceTask> {
   }
 
   protected task(): AnswerSliceTask {
-    const { job, shares } = this.asked;
+    const { job, shares } = this.document;
     const { place, slice, slices } = this.options;
     return { kind: 'answer-slice', modelId: job.modelId, question: questionAt(job, place), shares, slice, slices };
   }

@@ -8,19 +8,19 @@ import { countCharacters } from '../cost/work-size.ts';
 import type { Caller, DecideJob, DecideResult, Ticket } from '../engine.ts';
 import { Part, QueuedTicket } from '../scheduling/queued-ticket.ts';
 import { CutDecision } from './cut-decision.ts';
+import type { DecidingModel, DecisionOutcome, MeasuredDecision } from './deciding-model.ts';
 import type { DecisionSize } from './decision-cost.ts';
-import type { DecisionModel, DecisionOutcome, MeasuredDecision } from './decision-model.ts';
 import type { DocumentHashes } from './state-directory.ts';
 
 export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket<DecideResult> {
   readonly queueClass = 'decision';
-  private readonly model: DecisionModel;
+  private readonly model: DecidingModel;
   private readonly job: DecideJob;
   private known: MeasuredDecision | undefined;
   private whole: WholeDecision | undefined;
   private cut: CutDecision | undefined;
 
-  constructor(model: DecisionModel, job: DecideJob, caller: Caller) {
+  constructor(model: DecidingModel, job: DecideJob, caller: Caller) {
     super(caller);
     this.model = model;
     this.job = job;
@@ -91,14 +91,14 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
 }
 
 interface WholeOptions extends MeasuredDecision {
-  readonly model: DecisionModel;
+  readonly model: DecidingModel;
   readonly job: DecideJob;
 }
 
 /** All of a decision as one task. */
 class WholeDecision extends Part<DecideTask> {
   override readonly mayWait: boolean;
-  private readonly model: DecisionModel;
+  private readonly model: DecidingModel;
   private readonly job: DecideJob;
   private readonly size: DecisionSize;
   private readonly document: DocumentHashes | undefined;

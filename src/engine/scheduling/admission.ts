@@ -28,8 +28,8 @@ export interface QueueLoad {
   readonly drainRate: number;
 }
 
-/** What is asked of the workers, and within what time. */
-type Asked = Pick<QueuedTicket, 'costMs' | 'durationMs' | 'deadlineMs'>;
+/** What a ticket asks of the workers, and within what time. */
+type Estimated = Pick<QueuedTicket, 'costMs' | 'durationMs' | 'deadlineMs'>;
 
 export interface AdmissionLimits {
   readonly maxJobs: number;
@@ -84,15 +84,15 @@ export function expectedDrainMs({
  * The queue's deadline is for the begin of work, not its end: a long document on an idle engine is always taken.
  * @returns undefined when the ticket may wait
  */
-export function findRefusal(load: QueueLoad, asked: Asked, limits: AdmissionLimits): Refusal | undefined {
-  const reason = findReason(load, asked, limits);
+export function findRefusal(load: QueueLoad, ticket: Estimated, limits: AdmissionLimits): Refusal | undefined {
+  const reason = findReason(load, ticket, limits);
   if (reason === undefined) return undefined;
-  const roomMs = expectedRoomMs(load, asked, limits);
+  const roomMs = expectedRoomMs(load, ticket, limits);
   return { reason, retryAfterMs: Math.max(LEAST_RETRY_MS, Math.ceil(Math.max(expectedWaitMs(load), roomMs))) };
 }
 
-function findReason(load: QueueLoad, asked: Asked, limits: AdmissionLimits): RefusalReason | undefined {
-  const { costMs, durationMs, deadlineMs } = asked;
+function findReason(load: QueueLoad, ticket: Estimated, limits: AdmissionLimits): RefusalReason | undefined {
+  const { costMs, durationMs, deadlineMs } = ticket;
   if (hasTooManyJobs(load, limits)) return 'jobs';
   if (excessMs(load, costMs, limits) > 0) return 'cost';
   const waitMs = expectedWaitMs(load);
@@ -122,7 +122,7 @@ function excessMs(load: QueueLoad, costMs: number, { maxCostMs }: AdmissionLimit
 }
 
 /** Until the calls of its own key, the shortest first and one worker for each, have made room for it. */
-function expectedRoomMs(load: QueueLoad, { costMs }: Asked, limits: AdmissionLimits): number {
+function expectedRoomMs(load: QueueLoad, { costMs }: Estimated, limits: AdmissionLimits): number {
   const missingMs = excessMs(load, costMs, limits);
   if (missingMs <= 0) return 0;
   const largestMs = limits.maxCostMs * LARGEST_SHARE_OF_ONE_CALL;

@@ -10,7 +10,7 @@ import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './
 import type { SharedMemories } from './shared-memories.ts';
 import type { DocumentHashes, StateDirectory } from './state-directory.ts';
 
-export interface DecisionModelOptions {
+export interface DecidingModelOptions {
   readonly scheduler: Scheduler;
   readonly manifest: SplitEncoderManifest;
   readonly directory: StateDirectory;
@@ -42,7 +42,7 @@ export interface DecisionOutcome extends StateCacheCounts {
   readonly inferMs: number;
 }
 
-export class DecisionModel {
+export class DecidingModel {
   readonly scheduler: Scheduler;
   readonly directory: StateDirectory;
   readonly memories: SharedMemories;
@@ -53,7 +53,7 @@ export class DecisionModel {
   private readonly bytesPerToken: number;
   private readonly counts = { stateTokens: 0, keptTokens: 0 };
 
-  constructor({ scheduler, manifest, directory, memories, counting }: DecisionModelOptions) {
+  constructor({ scheduler, manifest, directory, memories, counting }: DecidingModelOptions) {
     this.scheduler = scheduler;
     this.directory = directory;
     this.memories = memories;
