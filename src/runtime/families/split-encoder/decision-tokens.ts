@@ -19,7 +19,7 @@ export interface QuestionTokens {
   readonly questionTokens: number;
 }
 
-export interface DecisionTokens extends QuestionTokens {
+interface DecisionTokens extends QuestionTokens {
   readonly stateIds: Int32Array;
   /** Content tokens, each counted once: the state, instructions and rendered options. */
   readonly inputTokens: number;

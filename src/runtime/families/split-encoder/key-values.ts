@@ -8,14 +8,14 @@ export interface KeyValues {
   readonly parts: readonly Float32Array[];
 }
 
-export interface KeyValueShape {
+interface KeyValueShape {
   readonly layers: number;
   readonly heads: number;
   readonly headSize: number;
 }
 
 /** Which tokens are copied. */
-export interface TokenSpan {
+interface TokenSpan {
   readonly tokens: number;
   /** First token in the source. */
   readonly from: number;

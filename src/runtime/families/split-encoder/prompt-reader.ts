@@ -20,7 +20,7 @@ const INSTRUCTION_SEGMENT = 1;
 /** Longer texts are read again for every part of a decision rather than kept until the next one. */
 const REMEMBERED_CHARACTERS = 262_144;
 
-export interface StateText {
+interface StateText {
   readonly text: string;
   /** Content tokens. */
   readonly inputTokens: number;

@@ -27,7 +27,7 @@ import type { Lease, StateMemory } from './state-memory.ts';
 import { StateReader } from './state-reader.ts';
 import { countTokens, type Window } from './windows.ts';
 
-export interface SplitEncoderParts extends SplitSessions {
+interface SplitEncoderParts extends SplitSessions {
   readonly manifest: SplitEncoderManifest;
   readonly tokenizer: WordPieceTokenizer;
   /** All models of a worker share one. */

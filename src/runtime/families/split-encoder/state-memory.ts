@@ -9,7 +9,7 @@ import { countTokens, keyOfDocument } from './windows.ts';
 /** Parts of one decision come sooner than this one after the other, unless much else is waiting. */
 const LEFT_MS = 250;
 
-export interface StateMemoryOptions {
+interface StateMemoryOptions {
   /** Of all kept documents together; 0: nothing is kept. */
   readonly keptBytes: number;
   /** Where nothing is kept, documents up to this size are still put together in memory that stays while there is work. */

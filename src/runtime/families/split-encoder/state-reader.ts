@@ -8,20 +8,20 @@ import type { SplitGraphs } from './split-graphs.ts';
 import type { KeptWindow, Lease, StateMemory } from './state-memory.ts';
 import { countTokens, type Window } from './windows.ts';
 
-export interface StateReaderParts {
+interface StateReaderParts {
   readonly graphs: Pick<SplitGraphs, 'encodeWindow' | 'encodeWindowInto'>;
   readonly layout: KeyValueLayout;
   readonly memory: StateMemory;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Encode all of it and keep nothing. */
   readonly isFresh?: boolean;
   /** In place of a run of `encode`, for a document of one window that is not kept. */
   readonly encodeOnly?: ((target: KeyValues) => Promise<void>) | undefined;
 }
 
-export interface ReadState {
+interface ReadState {
   readonly state: Lease;
   /** Those of its tokens that were not encoded. */
   readonly keptTokens: number;

@@ -20,14 +20,14 @@ interface EmbeddingReader {
   readonly encodeShared?: Tokenizer['encode'];
 }
 
-export interface EmbeddingRow {
+interface EmbeddingRow {
   readonly place: number;
   /** Ids without specials; more than one where a long input is read in windows, all of one share. */
   readonly windows: readonly Int32Array[];
   readonly isTruncated: boolean;
 }
 
-export interface EmbeddingTokens {
+interface EmbeddingTokens {
   /** `[inputs]` */
   readonly rows: readonly EmbeddingRow[];
   readonly inputTokens: number;

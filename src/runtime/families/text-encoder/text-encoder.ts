@@ -8,7 +8,7 @@ import type { Tokenizer } from '../../tokenizer/tokenizer.ts';
 import { tokenizeInputs } from './embedding-tokens.ts';
 import { finishVector, meanOfWindows } from './embedding-vector.ts';
 
-export interface TextEncoderParts {
+interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
   readonly tokenizer: Tokenizer;
   readonly embed: GraphSession;
