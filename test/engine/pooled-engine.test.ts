@@ -8,6 +8,7 @@ import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { AnswerTask, DecideTask, EmbedTask, EncodeTask, LongInputs } from '../../src/runtime/messages.ts';
 import type { Manifest, ModelFolder } from '../../src/runtime/model-folder/manifest.ts';
 import { StartError } from '../../src/runtime/start-error.ts';
+import type { TokenCounter } from '../../src/runtime/token-counter.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool, settle } from './manual-pool.ts';
 
@@ -46,11 +47,17 @@ const ask = (instructions: string): Question => ({ type: 'noul', instructions, w
 const counted = { stateTokens: 3, keptTokens: 0 };
 const decideJob = { modelId: 'decider', state: 's', questions: [ask('i')] };
 
-function setUp({ workers = 1, longInputs = 'refuse' }: { workers?: number; longInputs?: LongInputs } = {}) {
+interface SetUp {
+  readonly workers?: number;
+  readonly longInputs?: LongInputs;
+  readonly counter?: TokenCounter;
+}
+
+function setUp({ workers = 1, longInputs = 'refuse', counter }: SetUp = {}) {
   const [pool, clock, events] = [new ManualPool(workers), new ManualClock(), [] as EngineEvent[]];
   const engine = new PooledEngine({
     folders,
-    openCounter: async () => undefined,
+    openCounter: async () => counter,
     pool,
     clock,
     threadsPerWorker: 1,
@@ -107,6 +114,43 @@ describe('engine', () => {
       timings: { queueMs: 0, tokenizeMs: 1, inferMs: 2 },
       source: { answer: 'run', keptTokens: 0 },
     });
+  });
+
+  it('tokenises a decision once for its count, its cost and its admission', async () => {
+    let times = 0;
+    const count = () => {
+      times += 1;
+      return { inputTokens: 7, stateTokens: 3, questionTokens: [4] };
+    };
+    const { engine, pool } = await ready({ counter: { isNative: true, count } });
+    const ticket = engine.ticketFor(decideJob, caller);
+    expect(times).toBe(0);
+    expect(await ticket.countTokens()).toBe(7);
+    ticket.enter();
+    ticket.enter();
+    expect(pool.started).toHaveLength(1);
+    const result = ticket.run();
+    await pool.finish({ ...counted, probabilities: [[0.25, 0.75]], inputTokens: 7, tokenizeMs: 1, inferMs: 2 });
+    expect((await result).inputTokens).toBe(7);
+    expect(times).toBe(1);
+  });
+
+  it('counts an embedding that may be too large before any of it is run, and refuses it as one ticket', async () => {
+    const { engine, pool } = await ready({ longInputs: 'windows' });
+    const inputs = Array.from({ length: 2 }, () => 'x'.repeat(300_000));
+    const job = { modelId: 'embedder', inputs, dimensions: undefined, encoding: 'float' } as const;
+    const results = [engine.ticketFor(job, caller).run(), engine.ticketFor(job, { ...caller, keyId: 'other' }).run()];
+    const refused = Promise.allSettled(results);
+    const kinds: string[] = [];
+    while (pool.started.length > 0) {
+      kinds.push(pool.started[0]?.task.kind ?? '');
+      await pool.finish({ inputTokens: 300_000 });
+    }
+    expect(kinds).toEqual(new Array(4).fill('count-embedding'));
+    for (const outcome of await refused) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'context_length_exceeded' } });
+    }
+    expect(engine.status()).toMatchObject({ queuedJobs: 0, queuedCostMs: 0, busyWorkers: 0 });
   });
 
   it('cuts a large decision into parts, hands them to every worker and puts the answers back in order', async () => {

@@ -217,7 +217,7 @@ export class Scheduler {
     });
   }
 
-  /** The place where it is known what else waits and runs at the moment at which a part begins. */
+  /** The one place that knows, at the moment at which a part begins, what else waits and which workers are idle. */
   private async runPart(ticket: QueuedTicket, part: Part, worker: number): Promise<void> {
     const startedMs = this.clock.nowMs();
     if (ticket.beginPart(startedMs)) ticket.stopWatching?.();

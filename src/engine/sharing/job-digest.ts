@@ -1,13 +1,11 @@
 // What makes two jobs the same: SHA-256 over everything that an answer depends on. Pure.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Question } from '../../domain/question.ts';
 import type { DecideJob, EmbedJob } from '../engine.ts';
 
 /** 0.3 ms of hashing. A longer job is dear enough to run, and hardly comes twice. */
 const MAX_CHARACTERS = 262_144;
-
-const LONG_CHARACTERS = 4096;
 
 /**
  * @param modelDigest names the weights
@@ -16,38 +14,20 @@ const LONG_CHARACTERS = 4096;
 export function digestOfJob(job: DecideJob | EmbedJob, modelDigest: string): string | undefined {
   const texts = new Texts();
   const form = 'state' in job ? formOfDecision(job, texts) : formOfEmbedding(job, texts);
-  if (texts.characters > MAX_CHARACTERS) return undefined;
+  if (texts.joined.length > MAX_CHARACTERS) return undefined;
   // The form is JSON, so it has no line break; it says how long each text is. Hence no two jobs give the same bytes.
   // Of UTF-16 every unit counts: UTF-8 has no lone surrogates.
-  const hash = createHash('sha256').update(`${JSON.stringify([job.modelId, modelDigest, form])}\n`, 'utf16le');
-  for (const text of texts.inPieces()) hash.update(text, 'utf16le');
-  return hash.digest('base64url');
+  const bytes = Buffer.from(`${JSON.stringify([job.modelId, modelDigest, form])}\n${texts.joined}`, 'utf16le');
+  return hash('sha256', bytes, 'base64url');
 }
 
 class Texts {
-  readonly #texts: string[] = [];
-  characters = 0;
+  joined = '';
 
-  /** @returns its place in the form */
+  /** @returns its length, by which the form says where it ends */
   add(text: string): number {
-    this.#texts.push(text);
-    this.characters += text.length;
+    this.joined += text;
     return text.length;
-  }
-
-  /** Joined where they are short: many small updates cost more than the copy. */
-  *inPieces(): Generator<string> {
-    let joined = '';
-    for (const text of this.#texts) {
-      if (text.length < LONG_CHARACTERS) {
-        joined += text;
-        continue;
-      }
-      yield joined;
-      yield text;
-      joined = '';
-    }
-    yield joined;
   }
 }
 
