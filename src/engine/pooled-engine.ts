@@ -72,26 +72,26 @@ export interface PooledEngineOptions {
 export class PooledEngine implements Engine {
   readonly models: readonly ModelCard[];
   readonly ready: Promise<void>;
-  private readonly options: PooledEngineOptions;
-  private readonly decider: Decider;
-  private readonly embedder: Embedder;
-  private readonly scheduler: Scheduler;
-  private readonly counting: TokenCounting;
-  private readonly watchdog: Watchdog;
-  private phase: Exclude<EngineState, 'unresponsive'> = 'loading';
-  private device = '';
+  readonly #options: PooledEngineOptions;
+  readonly #decider: Decider;
+  readonly #embedder: Embedder;
+  readonly #scheduler: Scheduler;
+  readonly #counting: TokenCounting;
+  readonly #watchdog: Watchdog;
+  #phase: Exclude<EngineState, 'unresponsive'> = 'loading';
+  #device = '';
   /** It runs a golden case: the slowest of the start tells what that takes. */
-  private probeCostMs = LEAST_PROBE_COST_MS;
+  #probeCostMs = LEAST_PROBE_COST_MS;
 
   constructor(options: PooledEngineOptions) {
     const { folders, pool, queue, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
-    this.options = options;
-    const onWorkerFault = (worker: number) => this.decider.forgetWorker(worker);
+    this.#options = options;
+    const onWorkerFault = (worker: number) => this.#decider.forgetWorker(worker);
     const scheduler = new Scheduler({ pool, clock, limits: queue, onWorkerFault });
     const counting = new TokenCounting(scheduler);
     const { longInputs = 'refuse', sharedMemoryBytes } = options;
     const manifests = folders.map(({ manifest }) => manifest);
-    this.decider = new Decider({
+    this.#decider = new Decider({
       manifests: manifests.filter((manifest) => manifest.family === 'split-encoder'),
       scheduler,
       counting,
@@ -99,23 +99,23 @@ export class PooledEngine implements Engine {
       stateCacheBytes,
       sharedMemoryBytes,
     });
-    this.embedder = new Embedder({
+    this.#embedder = new Embedder({
       manifests: manifests.filter((manifest) => manifest.family === 'text-encoder'),
       scheduler,
       counting,
       longInputs,
     });
-    this.models = folders.map((folder) => this.cardOf(folder));
-    this.scheduler = scheduler;
-    this.counting = counting;
-    this.watchdog = new Watchdog({
+    this.models = folders.map((folder) => this.#cardOf(folder));
+    this.#scheduler = scheduler;
+    this.#counting = counting;
+    this.#watchdog = new Watchdog({
       ...probe,
       clock,
       lateMs: () => scheduler.lateMs(),
-      probe: () => scheduler.probe(this.probeCostMs),
+      probe: () => scheduler.probe(this.#probeCostMs),
       onChange: ({ responsive, reason }) => onEvent({ level: responsive ? 'info' : 'error', message: reason }),
     });
-    this.ready = this.load();
+    this.ready = this.#load();
     // Whoever awaits it sees the failure; without this line one that comes before would end the process.
     this.ready.catch(() => undefined);
   }
@@ -125,73 +125,73 @@ export class PooledEngine implements Engine {
   ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult> {
     try {
-      return this.openTicket(job, caller);
+      return this.#openTicket(job, caller);
     } catch (error) {
       return refusedTicket(error);
     }
   }
 
   status(): EngineStatus {
-    const { pool, threadsPerWorker } = this.options;
+    const { pool, threadsPerWorker } = this.#options;
     return {
-      state: this.phase === 'ready' && !this.watchdog.responsive ? 'unresponsive' : this.phase,
-      queuedJobs: this.scheduler.queuedJobs,
-      queuedCostMs: this.scheduler.queuedCostMs,
-      busyWorkers: this.scheduler.busyWorkers,
+      state: this.#phase === 'ready' && !this.#watchdog.responsive ? 'unresponsive' : this.#phase,
+      queuedJobs: this.#scheduler.queuedJobs,
+      queuedCostMs: this.#scheduler.queuedCostMs,
+      busyWorkers: this.#scheduler.busyWorkers,
       workers: pool.workers,
       threadsPerWorker,
-      device: this.device,
-      stateCache: this.decider.stateCache,
-      refusals: this.scheduler.refusals,
-      expectedDrainMs: this.scheduler.expectedDrainMs,
+      device: this.#device,
+      stateCache: this.#decider.stateCache,
+      refusals: this.#scheduler.refusals,
+      expectedDrainMs: this.#scheduler.expectedDrainMs,
     };
   }
 
   async drain(): Promise<void> {
-    this.phase = 'draining';
-    this.watchdog.stop();
-    await this.scheduler.close();
-    await this.options.pool.close();
+    this.#phase = 'draining';
+    this.#watchdog.stop();
+    await this.#scheduler.close();
+    await this.#options.pool.close();
   }
 
   /** @throws AppError what no ticket is given for */
-  private openTicket(job: Job, caller: Caller): Ticket<JobResult> {
-    if (this.phase === 'loading') {
+  #openTicket(job: Job, caller: Caller): Ticket<JobResult> {
+    if (this.#phase === 'loading') {
       const retryAfterMs = RETRY_WHILE_STARTING_MS;
       throw new AppError('overloaded', 'The server is loading its models.', { retryAfterMs });
     }
-    const ticket = 'inputs' in job ? this.embedder.ticketFor(job, caller) : this.decider.ticketFor(job, caller);
+    const ticket = 'inputs' in job ? this.#embedder.ticketFor(job, caller) : this.#decider.ticketFor(job, caller);
     if (ticket !== undefined) return ticket;
     const isKnown = this.models.some(({ id }) => id === job.modelId);
     if (!isKnown) throw new AppError('model_not_found', 'No such model.', { param: 'model' });
     throw new AppError('model_type_mismatch', `${job.modelId} works on another endpoint.`, { param: 'model' });
   }
 
-  private async load(): Promise<void> {
-    const { folders, pool, openCounter, onEvent } = this.options;
+  async #load(): Promise<void> {
+    const { folders, pool, openCounter, onEvent } = this.#options;
     let report: PoolReport;
     try {
       report = await pool.loaded;
-      await this.counting.open(folders, openCounter);
+      await this.#counting.open(folders, openCounter);
     } catch (error) {
       await pool.close();
       throw error;
     }
-    this.device = report.device;
+    this.#device = report.device;
     for (const warning of report.warnings) onEvent({ level: 'warn', message: warning });
     for (const { modelId, precision, loadMs, optimizedGraphs, timedCases } of report.models) {
       const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device: report.device };
       onEvent({ level: 'info', message: 'model loaded and checked', details });
-      this.decider.calibrate(modelId, timedCases);
-      this.embedder.calibrate(modelId, timedCases);
-      for (const { wallMs } of timedCases) this.probeCostMs = Math.max(this.probeCostMs, wallMs);
+      this.#decider.calibrate(modelId, timedCases);
+      this.#embedder.calibrate(modelId, timedCases);
+      for (const { wallMs } of timedCases) this.#probeCostMs = Math.max(this.#probeCostMs, wallMs);
     }
-    if (this.phase !== 'loading') return;
-    this.phase = 'ready';
-    this.watchdog.start();
+    if (this.#phase !== 'loading') return;
+    this.#phase = 'ready';
+    this.#watchdog.start();
   }
 
-  private cardOf({ manifest, digest }: ModelFolder): ModelCard {
+  #cardOf({ manifest, digest }: ModelFolder): ModelCard {
     return {
       id: manifest.id,
       type: manifest.type,
@@ -200,7 +200,7 @@ export class PooledEngine implements Engine {
       releaseDate: manifest.release_date,
       price: priceOf(manifest),
       digest,
-      limits: manifest.family === 'text-encoder' ? this.embedder.limitsOf(manifest) : { ...manifest.limits },
+      limits: manifest.family === 'text-encoder' ? this.#embedder.limitsOf(manifest) : { ...manifest.limits },
     };
   }
 }

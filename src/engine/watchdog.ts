@@ -16,68 +16,68 @@ export interface WatchdogOptions {
 }
 
 export class Watchdog {
-  private readonly options: WatchdogOptions;
-  private cancelNext: () => void = () => undefined;
-  private stopped = false;
-  private probeRunning = false;
-  private probeFault: string | undefined;
-  private reported = true;
+  readonly #options: WatchdogOptions;
+  #cancelNext: () => void = () => undefined;
+  #stopped = false;
+  #probeRunning = false;
+  #probeFault: string | undefined;
+  #reported = true;
 
   constructor(options: WatchdogOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** False while a run hangs or the last probe failed. */
   get responsive(): boolean {
-    return this.findFault() === undefined;
+    return this.#findFault() === undefined;
   }
 
   start(): void {
-    if (this.options.intervalMs > 0) this.scheduleNext();
+    if (this.#options.intervalMs > 0) this.#scheduleNext();
   }
 
   stop(): void {
-    this.stopped = true;
-    this.cancelNext();
+    this.#stopped = true;
+    this.#cancelNext();
   }
 
-  private scheduleNext(): void {
-    this.cancelNext = this.options.clock.after(this.options.intervalMs, () => this.look());
+  #scheduleNext(): void {
+    this.#cancelNext = this.#options.clock.after(this.#options.intervalMs, () => this.#look());
   }
 
-  private look(): void {
-    if (this.stopped) return;
-    void this.runProbe();
-    this.report();
-    this.scheduleNext();
+  #look(): void {
+    if (this.#stopped) return;
+    void this.#runProbe();
+    this.#report();
+    this.#scheduleNext();
   }
 
-  private async runProbe(): Promise<void> {
+  async #runProbe(): Promise<void> {
     // A hung probe holds its worker; another would only hold the next one.
-    if (this.probeRunning) return;
-    this.probeRunning = true;
+    if (this.#probeRunning) return;
+    this.#probeRunning = true;
     try {
-      await this.options.probe();
-      this.probeFault = undefined;
+      await this.#options.probe();
+      this.#probeFault = undefined;
     } catch (error) {
-      this.probeFault = error instanceof Error ? error.message : String(error);
+      this.#probeFault = error instanceof Error ? error.message : String(error);
     } finally {
-      this.probeRunning = false;
+      this.#probeRunning = false;
     }
-    this.report();
+    this.#report();
   }
 
-  private findFault(): string | undefined {
-    if (this.probeFault !== undefined) return `the probe failed: ${this.probeFault}`;
-    const lateMs = this.options.lateMs();
-    return lateMs > this.options.timeoutMs ? `a run is ${Math.round(lateMs)} ms late` : undefined;
+  #findFault(): string | undefined {
+    if (this.#probeFault !== undefined) return `the probe failed: ${this.#probeFault}`;
+    const lateMs = this.#options.lateMs();
+    return lateMs > this.#options.timeoutMs ? `a run is ${Math.round(lateMs)} ms late` : undefined;
   }
 
-  private report(): void {
-    const fault = this.findFault();
+  #report(): void {
+    const fault = this.#findFault();
     const responsive = fault === undefined;
-    if (responsive === this.reported) return;
-    this.reported = responsive;
-    this.options.onChange({ responsive, reason: fault ?? 'inference goes on' });
+    if (responsive === this.#reported) return;
+    this.#reported = responsive;
+    this.#options.onChange({ responsive, reason: fault ?? 'inference goes on' });
   }
 }

@@ -48,56 +48,56 @@ export class WorkerPool implements InferencePool {
   readonly workers: number;
   readonly loaded: Promise<PoolReport>;
   /** One pool of one thread each, so that a task can be given to the worker that knows its document. */
-  private readonly threads: readonly Piscina[];
-  private readonly inFlight = new Set<Promise<unknown>>();
-  private readonly onFault: (message: string) => void;
+  readonly #threads: readonly Piscina[];
+  readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #onFault: (message: string) => void;
 
   constructor({ workers, onFault, workerFile = defaultWorkerFile(), ...setup }: WorkerPoolOptions) {
     // The runtime library reports home unless this is in the environment of the process before it is loaded; setting it
     // in a worker is too late. The one place besides config/load.ts that touches process.env, and it only writes.
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
     this.workers = workers;
-    this.onFault = onFault;
+    this.#onFault = onFault;
     const workerData: WorkerSetup = {
       ...setup,
       scratchBytes: SCRATCH_BYTES + SHARED_SCRATCH_BYTES / workers,
       turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     };
-    this.threads = Array.from({ length: workers }, () => startThread(workerFile, workerData));
-    this.loaded = this.collectReports();
+    this.#threads = Array.from({ length: workers }, () => startThread(workerFile, workerData));
+    this.loaded = this.#collectReports();
     // Whoever awaits it sees the failure; without this line a failure before anyone does would end the process.
     this.loaded.catch(() => undefined);
   }
 
   async run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]> {
-    const thread = this.threads[worker];
+    const thread = this.#threads[worker];
     if (thread === undefined) throw new Error(`there is no worker ${worker}`);
     const running: Promise<TaskReply> = thread.run(task);
-    this.inFlight.add(running);
+    this.#inFlight.add(running);
     try {
       const reply = await running.catch(toWorkerError);
       if ('error' in reply) throw fromErrorRecord(reply.error);
       return reply.value as ReplyOf[T['kind']];
     } finally {
-      this.inFlight.delete(running);
+      this.#inFlight.delete(running);
     }
   }
 
   async close(): Promise<void> {
     await Promise.allSettled([this.loaded]);
-    await Promise.allSettled(this.inFlight);
-    await Promise.all(this.threads.map((thread) => thread.destroy()));
+    await Promise.allSettled(this.#inFlight);
+    await Promise.all(this.#threads.map((thread) => thread.destroy()));
   }
 
   /** All workers report before anything is decided: one that is still loading may be inside a run. */
-  private collectReports(): Promise<PoolReport> {
+  #collectReports(): Promise<PoolReport> {
     const reports: LoadReport[] = [];
     return new Promise((resolve, reject) => {
       const take = (report: LoadReport) => {
         reports.push(report);
         if (reports.length < this.workers) return;
         if (reports.length > this.workers) {
-          if (report.kind === 'failed') this.onFault(`a worker's replacement could not load: ${report.message}`);
+          if (report.kind === 'failed') this.#onFault(`a worker's replacement could not load: ${report.message}`);
           return;
         }
         const failed = reports.find((entry) => entry.kind === 'failed');
@@ -107,9 +107,9 @@ export class WorkerPool implements InferencePool {
       const takeError = (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error);
         if (reports.length < this.workers) take({ kind: 'failed', message });
-        else this.onFault(`a worker died: ${message}`);
+        else this.#onFault(`a worker died: ${message}`);
       };
-      for (const thread of this.threads) {
+      for (const thread of this.#threads) {
         thread.on('message', take);
         thread.on('error', takeError);
       }

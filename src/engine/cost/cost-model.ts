@@ -37,49 +37,49 @@ interface FadingSums {
 }
 
 export class CostModel {
-  private readonly sums: Partial<Record<WorkKind, FadingSums>> = {};
+  readonly #sums: Partial<Record<WorkKind, FadingSums>> = {};
 
   /** Expected time on one worker. */
   estimateMs(work: Work): number {
     let totalMs = 0;
     for (const kind of KINDS) {
       const formulaMs = work[kind];
-      if (formulaMs !== undefined) totalMs += formulaMs * this.slownessOf(kind);
+      if (formulaMs !== undefined) totalMs += formulaMs * this.#slownessOf(kind);
     }
     return totalMs;
   }
 
   /** Cases that ran before there was work. Several passes, because each case is a mixture of kinds. */
   calibrate(cases: readonly Measurement[]): void {
-    for (let pass = 0; pass < CALIBRATION_PASSES; pass++) for (const each of cases) this.learn(each, Infinity);
+    for (let pass = 0; pass < CALIBRATION_PASSES; pass++) for (const each of cases) this.#learn(each, Infinity);
   }
 
   observe(measurement: Measurement): void {
-    this.learn(measurement, MOST_SURPRISE);
+    this.#learn(measurement, MOST_SURPRISE);
   }
 
   /**
    * Lays the measured time to the kinds in the proportion that was expected of them, so that each measurement corrects
    * most what it consists of; repeated, this finds the most likely factors and never a negative one (Richardson-Lucy).
    */
-  private learn({ work, wallMs }: Measurement, mostSurprise: number): void {
+  #learn({ work, wallMs }: Measurement, mostSurprise: number): void {
     const expectedMs = this.estimateMs(work);
     if (expectedMs <= 0) return;
     const surprise = Math.min(mostSurprise, wallMs / expectedMs);
     for (const kind of KINDS) {
       const formulaMs = work[kind];
       if (formulaMs === undefined) continue;
-      const laidMs = formulaMs * this.slownessOf(kind) * surprise;
-      const sums = this.sums[kind] ?? { formulaMs: 0, wallMs: 0 };
+      const laidMs = formulaMs * this.#slownessOf(kind) * surprise;
+      const sums = this.#sums[kind] ?? { formulaMs: 0, wallMs: 0 };
       sums.formulaMs = MEMORY * sums.formulaMs + formulaMs;
       sums.wallMs = MEMORY * sums.wallMs + laidMs;
-      this.sums[kind] = sums;
+      this.#sums[kind] = sums;
     }
   }
 
   /** Measured time ÷ formula: holds the model's size, the host's speed and its other load. */
-  private slownessOf(kind: WorkKind): number {
-    const sums = this.sums[kind];
+  #slownessOf(kind: WorkKind): number {
+    const sums = this.#sums[kind];
     return sums === undefined ? 1 : (PRIOR_MS + sums.wallMs) / (PRIOR_MS + sums.formulaMs);
   }
 }

@@ -27,24 +27,24 @@ export const MS_PER_CHARACTER = 0.0002;
 export type OpenTokenCounter = (folder: ModelFolder) => Promise<TokenCounter | undefined>;
 
 export class TokenCounting {
-  private readonly scheduler: Scheduler;
-  private readonly counters = new Map<string, TokenCounter>();
+  readonly #scheduler: Scheduler;
+  readonly #counters = new Map<string, TokenCounter>();
 
   constructor(scheduler: Scheduler) {
-    this.scheduler = scheduler;
+    this.#scheduler = scheduler;
   }
 
   /** Reading a vocabulary takes tens of milliseconds of this thread: it is done before there is work. */
   async open(folders: readonly ModelFolder[], openCounter: OpenTokenCounter): Promise<void> {
     for (const folder of folders) {
       const counter = await openCounter(folder);
-      if (counter !== undefined) this.counters.set(folder.manifest.id, counter);
+      if (counter !== undefined) this.#counters.set(folder.manifest.id, counter);
     }
   }
 
   /** Only where counting is next to nothing. What is too long for the model is refused by whoever runs it. */
   measure(job: DecideJob): TokenCount | undefined {
-    const counter = this.findCounter(job.modelId, countCharacters(job));
+    const counter = this.#findCounter(job.modelId, countCharacters(job));
     if (counter?.isNative !== true) return undefined;
     try {
       return counter.count({ kind: 'count-decision', ...job });
@@ -58,15 +58,15 @@ export class TokenCounting {
     const [first, ...more] = parts;
     if (first !== undefined && more.length === 0) {
       const task = first.begin();
-      const counter = this.findCounter(task.modelId, first.characters);
+      const counter = this.#findCounter(task.modelId, first.characters);
       if (counter !== undefined) return counter.count(task).inputTokens;
     }
-    return await new CountTicket(this.scheduler, { parts, itsTurn }, caller).run();
+    return await new CountTicket(this.#scheduler, { parts, itsTurn }, caller).run();
   }
 
   /** What counts a job of this many characters at once; undefined: a worker must. */
-  private findCounter(modelId: string, characters: number): TokenCounter | undefined {
-    const counter = this.counters.get(modelId);
+  #findCounter(modelId: string, characters: number): TokenCounter | undefined {
+    const counter = this.#counters.get(modelId);
     const longest = counter?.isNative ? LONGEST_NATIVE_CHARACTERS : LONGEST_HERE_CHARACTERS;
     return characters <= longest ? counter : undefined;
   }
@@ -75,8 +75,8 @@ export class TokenCounting {
 /** Counts and runs nothing: the ticket of the job itself is another. */
 class CountTicket extends QueuedTicket<number> {
   readonly queueClass: QueueClass;
-  private readonly scheduler: Scheduler;
-  private readonly counts: readonly CountPart[];
+  readonly #scheduler: Scheduler;
+  readonly #counts: readonly CountPart[];
 
   constructor(
     scheduler: Scheduler,
@@ -84,34 +84,34 @@ class CountTicket extends QueuedTicket<number> {
     caller: Caller,
   ) {
     super(caller);
-    this.scheduler = scheduler;
-    this.counts = parts;
+    this.#scheduler = scheduler;
+    this.#counts = parts;
     const costMs = sum(parts.map((part) => part.costMs));
     this.queueClass = costMs <= LONGEST_AHEAD_MS ? 'counting' : itsTurn;
   }
 
   enter(): void {
     if (this.isIn) return;
-    this.plan({ parts: this.counts });
-    this.scheduler.submit(this);
+    this.plan({ parts: this.#counts });
+    this.#scheduler.submit(this);
   }
 
   protected collect(): number {
-    return sum(this.counts.map(({ reply }) => reply.inputTokens));
+    return sum(this.#counts.map(({ reply }) => reply.inputTokens));
   }
 }
 
 export class CountPart extends Part<CountTask> {
   readonly characters: number;
-  private readonly task: CountTask;
+  readonly #task: CountTask;
 
   constructor(task: CountTask, characters: number) {
     super(characters * MS_PER_CHARACTER);
-    this.task = task;
+    this.#task = task;
     this.characters = characters;
   }
 
   begin(): CountTask {
-    return this.task;
+    return this.#task;
   }
 }

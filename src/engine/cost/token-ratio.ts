@@ -14,18 +14,18 @@ const IDEOGRAPH = 4.5;
 const FIRST_IDEOGRAPH = 0x2e80;
 
 export class TokenRatio {
-  private letters = PRIOR_LETTERS;
-  private tokens = PRIOR_LETTERS * INITIAL_TOKENS_PER_LETTER;
+  #letters = PRIOR_LETTERS;
+  #tokens = PRIOR_LETTERS * INITIAL_TOKENS_PER_LETTER;
 
   /** Content tokens to be expected, without specials. @param letters as `countLetters` gives them */
   estimate(letters: number): number {
-    return (letters * this.tokens) / this.letters;
+    return (letters * this.#tokens) / this.#letters;
   }
 
   observe(letters: number, tokens: number): void {
     if (letters <= 0) return;
-    this.letters = MEMORY * this.letters + letters;
-    this.tokens = MEMORY * this.tokens + tokens;
+    this.#letters = MEMORY * this.#letters + letters;
+    this.#tokens = MEMORY * this.#tokens + tokens;
   }
 }
 

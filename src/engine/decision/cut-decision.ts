@@ -17,44 +17,44 @@ export interface CutDecisionOptions {
 }
 
 export class CutDecision {
-  private readonly options: CutDecisionOptions;
-  private readonly joinMs: number;
-  private readonly taskMs: number;
-  private readonly joined: JoinedWorkers;
-  private encoded: readonly EncodePart[] = [];
-  private answered: readonly AnswerPart[] = [];
-  private slices: readonly SlicePart[] = [];
-  private ended: readonly EndPart[] = [];
+  readonly #options: CutDecisionOptions;
+  readonly #joinMs: number;
+  readonly #taskMs: number;
+  readonly #joined: JoinedWorkers;
+  #encoded: readonly EncodePart[] = [];
+  #answered: readonly AnswerPart[] = [];
+  #slices: readonly SlicePart[] = [];
+  #ended: readonly EndPart[] = [];
   /** What encoded shares lie in, once all are. */
-  private used: readonly SharedArrayBuffer[] = [];
+  #used: readonly SharedArrayBuffer[] = [];
 
   constructor(options: CutDecisionOptions) {
     const { model, measured, inputs, plan } = options;
-    this.options = options;
-    this.joinMs = model.cost.joinMs(measured.size);
-    this.taskMs = model.cost.taskMs();
-    this.joined = new JoinedWorkers({
+    this.#options = options;
+    this.#joinMs = model.cost.joinMs(measured.size);
+    this.#taskMs = model.cost.taskMs();
+    this.#joined = new JoinedWorkers({
       isAnsweredByOne: plan.isAnsweredByOne,
       staysJoined: inputs.rejoinMs === 0,
-      joinMs: this.joinMs,
+      joinMs: this.#joinMs,
     });
   }
 
   /** That it is done with. */
   get memories(): readonly SharedArrayBuffer[] {
-    return this.used;
+    return this.#used;
   }
 
   /** The shares of the document. */
   begin(): PlannedWork {
-    const { model, job, measured, inputs, plan } = this.options;
+    const { model, job, measured, inputs, plan } = this.#options;
     const kept = measured.document && model.directory.find(measured.document);
-    if (kept?.part === 1) this.joined.add(kept.worker);
+    if (kept?.part === 1) this.#joined.add(kept.worker);
     const windows = Math.ceil(measured.size.stateTokens / model.windowTokens);
     const memoryBytes = model.bytesOf(Math.ceil(windows / plan.shares) * model.windowTokens);
     const shareMs = inputs.encodeMs / plan.shares;
-    const copyMs = this.taskMs + this.joinMs / plan.shares;
-    this.encoded = Array.from({ length: plan.shares }, (_, share) => {
+    const copyMs = this.#taskMs + this.#joinMs / plan.shares;
+    this.#encoded = Array.from({ length: plan.shares }, (_, share) => {
       const isKept = kept !== undefined && (share + 1) / plan.shares <= kept.part;
       return new EncodePart(isKept ? copyMs : copyMs + shareMs, {
         job,
@@ -65,98 +65,98 @@ export class CutDecision {
         takeMemory: () => model.memories.take(memoryBytes),
       });
     });
-    return { parts: this.encoded, laterMs: this.answersCostMs() + this.endsCostMs() };
+    return { parts: this.#encoded, laterMs: this.#answersCostMs() + this.#endsCostMs() };
   }
 
   /** What comes when all parts so far are done. */
   next(): PlannedWork {
-    if (this.used.length === 0) return this.answer();
-    return this.slices.length > 0 && this.ended.length === 0 ? this.end() : { parts: [] };
+    if (this.#used.length === 0) return this.#answer();
+    return this.#slices.length > 0 && this.#ended.length === 0 ? this.#end() : { parts: [] };
   }
 
   collect(): DecisionOutcome {
-    const { model, measured, plan } = this.options;
-    const stateTokens = this.countStateTokens();
+    const { model, measured, plan } = this.#options;
+    const stateTokens = this.#countStateTokens();
     const sliced = plan.sliced.map(({ place, slices }) => {
-      const ofQuestion = this.slices.filter((slice) => slice.place === place);
+      const ofQuestion = this.#slices.filter((slice) => slice.place === place);
       const wallMs = sum(ofQuestion.map((slice) => slice.wallMs));
       return { place, wallMs, slices, joins: ofQuestion.filter(({ hasJoined }) => hasJoined).length };
     });
-    model.cost.observeParts(measured.size, { encoded: this.encoded, answered: this.answered, sliced });
-    const answering = [...this.answered, ...this.slices];
+    model.cost.observeParts(measured.size, { encoded: this.#encoded, answered: this.#answered, sliced });
+    const answering = [...this.#answered, ...this.#slices];
     for (const worker of new Set(answering.map((part) => part.worker))) {
       model.remember(worker, measured.document, stateTokens);
     }
     const probabilities: (readonly number[])[] = [];
-    for (const { reply, places } of [...this.answered, ...this.ended]) {
+    for (const { reply, places } of [...this.#answered, ...this.#ended]) {
       for (const [at, place] of places.entries()) probabilities[place] = reply.probabilities[at] ?? [];
     }
-    const replies = [...this.encoded, ...answering, ...this.ended].map(({ reply }) => reply);
+    const replies = [...this.#encoded, ...answering, ...this.#ended].map(({ reply }) => reply);
     return {
       probabilities,
       // The first share has counted the questions; a share that failed would have ended the ticket.
-      inputTokens: this.encoded[0]?.reply.inputTokens ?? 0,
+      inputTokens: this.#encoded[0]?.reply.inputTokens ?? 0,
       stateTokens,
-      keptTokens: sum(this.encoded.map(({ reply }) => reply.keptTokens)),
+      keptTokens: sum(this.#encoded.map(({ reply }) => reply.keptTokens)),
       tokenizeMs: sum(replies.map(({ tokenizeMs }) => tokenizeMs)),
       inferMs: sum(replies.map(({ inferMs }) => inferMs)),
     };
   }
 
   /** Groups of questions first, then the slices of the others. */
-  private answer(): PlannedWork {
-    const { job, inputs, plan } = this.options;
-    const shares = this.encoded.map(({ reply }) => reply.share);
-    this.used = shares.map(({ memory }) => memory);
-    let joins = this.countJoins();
+  #answer(): PlannedWork {
+    const { job, inputs, plan } = this.#options;
+    const shares = this.#encoded.map(({ reply }) => reply.share);
+    this.#used = shares.map(({ memory }) => memory);
+    let joins = this.#countJoins();
     const costMs = (answerMs: number): number => {
       joins -= 1;
-      return this.taskMs + answerMs + (joins >= 0 ? this.joinMs : 0);
+      return this.#taskMs + answerMs + (joins >= 0 ? this.#joinMs : 0);
     };
-    const document = { job, shares, joined: this.joined };
-    this.answered = plan.groups.map((places) => {
+    const document = { job, shares, joined: this.#joined };
+    this.#answered = plan.groups.map((places) => {
       const answerMs = sum(places.map((place) => inputs.answersMs[place] ?? 0));
       return new AnswerPart(costMs(answerMs), document, places);
     });
-    this.slices = plan.sliced.flatMap(({ place, slices }) => {
+    this.#slices = plan.sliced.flatMap(({ place, slices }) => {
       const answerMs = (inputs.answersMs[place] ?? 0) / slices;
       const part = (_: unknown, slice: number) => new SlicePart(costMs(answerMs), document, { place, slice, slices });
       return Array.from({ length: slices }, part);
     });
-    return { parts: [...this.answered, ...this.slices], laterMs: this.endsCostMs() };
+    return { parts: [...this.#answered, ...this.#slices], laterMs: this.#endsCostMs() };
   }
 
   /** One for each question that came in slices. */
-  private end(): PlannedWork {
-    const { job, plan } = this.options;
-    const stateTokens = this.countStateTokens();
-    this.ended = plan.sliced.map(({ place }) => {
-      const ofQuestion = this.slices.filter((slice) => slice.place === place);
+  #end(): PlannedWork {
+    const { job, plan } = this.#options;
+    const stateTokens = this.#countStateTokens();
+    this.#ended = plan.sliced.map(({ place }) => {
+      const ofQuestion = this.#slices.filter((slice) => slice.place === place);
       const vectors = ofQuestion.flatMap(({ reply }) => reply.vectors);
-      return new EndPart(this.taskMs, { job, place, stateTokens, vectors });
+      return new EndPart(this.#taskMs, { job, place, stateTokens, vectors });
     });
-    return { parts: this.ended };
+    return { parts: this.#ended };
   }
 
-  private answersCostMs(): number {
-    const { inputs, plan } = this.options;
-    return sum(inputs.answersMs) + this.countJoins() * this.joinMs + countAnswerParts(plan) * this.taskMs;
+  #answersCostMs(): number {
+    const { inputs, plan } = this.#options;
+    return sum(inputs.answersMs) + this.#countJoins() * this.#joinMs + countAnswerParts(plan) * this.#taskMs;
   }
 
-  private endsCostMs(): number {
-    return this.options.plan.sliced.length * this.taskMs;
+  #endsCostMs(): number {
+    return this.#options.plan.sliced.length * this.#taskMs;
   }
 
   /** Parts that will have to put the document together: the first on each worker, or all. */
-  private countJoins(): number {
-    const { model, inputs, plan } = this.options;
+  #countJoins(): number {
+    const { model, inputs, plan } = this.#options;
     const parts = countAnswerParts(plan);
     if (inputs.rejoinMs > 0) return parts;
     return plan.isAnsweredByOne ? 1 : Math.min(parts, model.scheduler.workers);
   }
 
   /** Of the document, specials included. */
-  private countStateTokens(): number {
-    return sum(this.encoded.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
+  #countStateTokens(): number {
+    return sum(this.#encoded.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
   }
 }

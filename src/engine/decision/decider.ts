@@ -25,20 +25,20 @@ export interface DeciderOptions {
 }
 
 export class Decider {
-  private readonly models: ReadonlyMap<string, DecidingModel>;
-  private readonly directory: StateDirectory;
+  readonly #models: ReadonlyMap<string, DecidingModel>;
+  readonly #directory: StateDirectory;
 
   constructor({ manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes }: DeciderOptions) {
     const budgetBytes = sharedMemoryBytes ?? Math.max(0, ...manifests.map(largestDocumentBytes));
     const directory = new StateDirectory(scheduler.workers, stateCacheBytes);
     const shared = { scheduler, counting, directory, memories: new SharedMemories({ budgetBytes, clock }) };
-    this.directory = directory;
-    this.models = new Map(manifests.map((manifest) => [manifest.id, new DecidingModel({ ...shared, manifest })]));
+    this.#directory = directory;
+    this.#models = new Map(manifests.map((manifest) => [manifest.id, new DecidingModel({ ...shared, manifest })]));
   }
 
   /** Of all models, since the start. */
   get stateCache(): StateCacheCounts {
-    const counts = [...this.models.values()].map((model) => model.stateCache);
+    const counts = [...this.#models.values()].map((model) => model.stateCache);
     return {
       stateTokens: sum(counts.map(({ stateTokens }) => stateTokens)),
       keptTokens: sum(counts.map(({ keptTokens }) => keptTokens)),
@@ -47,17 +47,17 @@ export class Decider {
 
   /** @param cases run warm and whole */
   calibrate(modelId: string, cases: readonly TimedCase[]): void {
-    this.models.get(modelId)?.cost.calibrate(cases);
+    this.#models.get(modelId)?.cost.calibrate(cases);
   }
 
   /** @returns undefined when none of these models is asked */
   ticketFor(job: DecideJob, caller: Caller): DecisionTicket | undefined {
-    const model = this.models.get(job.modelId);
+    const model = this.#models.get(job.modelId);
     return model && new DecisionTicket(model, job, caller);
   }
 
   /** It was replaced, and its replacement knows nothing. */
   forgetWorker(worker: number): void {
-    this.directory.forget(worker);
+    this.#directory.forget(worker);
   }
 }

@@ -49,29 +49,29 @@ export class DecidingModel {
   readonly counting: TokenCounting;
   readonly cost: DecisionCost;
   readonly windowTokens: number;
-  private readonly manifest: SplitEncoderManifest;
-  private readonly bytesPerToken: number;
-  private readonly counts = { stateTokens: 0, keptTokens: 0 };
+  readonly #manifest: SplitEncoderManifest;
+  readonly #bytesPerToken: number;
+  readonly #counts = { stateTokens: 0, keptTokens: 0 };
 
   constructor({ scheduler, manifest, directory, memories, counting }: DecidingModelOptions) {
     this.scheduler = scheduler;
     this.directory = directory;
     this.memories = memories;
     this.counting = counting;
-    this.manifest = manifest;
+    this.#manifest = manifest;
     this.windowTokens = manifest.windows.tokens;
-    this.bytesPerToken = keyValueBytes(manifest);
+    this.#bytesPerToken = keyValueBytes(manifest);
     this.cost = new DecisionCost(this.windowTokens);
   }
 
   /** Since the start. */
   get stateCache(): StateCacheCounts {
-    return this.counts;
+    return this.#counts;
   }
 
   /** Of a document's keys and values. */
   bytesOf(tokens: number): number {
-    return tokens * this.bytesPerToken;
+    return tokens * this.#bytesPerToken;
   }
 
   measure(job: DecideJob): MeasuredDecision {
@@ -80,14 +80,14 @@ export class DecidingModel {
   }
 
   plan({ size, document }: MeasuredDecision): PlannedDecision {
-    const { max_tokens: maxTokens, max_scores: maxScores } = this.manifest.branches;
+    const { max_tokens: maxTokens, max_scores: maxScores } = this.#manifest.branches;
     const runTokens = Math.max(1, Math.min(maxTokens, Math.floor(maxScores / size.stateTokens)));
     const inputs: PlanInputs = {
       idleWorkers: this.scheduler.idleWorkers,
       queuedJobs: this.scheduler.queuedJobs,
       stateTokens: size.stateTokens,
       windowTokens: this.windowTokens,
-      limitTokens: this.manifest.limits.state_tokens,
+      limitTokens: this.#manifest.limits.state_tokens,
       keptPart: document === undefined ? 0 : (this.directory.find(document)?.part ?? 0),
       encodeMs: this.cost.encodeMs(size),
       answersMs: this.cost.answersMs(size),
@@ -105,8 +105,8 @@ export class DecidingModel {
   }
 
   count({ stateTokens, keptTokens }: StateCacheCounts): void {
-    this.counts.stateTokens += stateTokens;
-    this.counts.keptTokens += keptTokens;
+    this.#counts.stateTokens += stateTokens;
+    this.#counts.keptTokens += keptTokens;
   }
 }
 

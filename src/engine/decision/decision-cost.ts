@@ -53,30 +53,30 @@ interface SlicedWork {
 }
 
 export class DecisionCost {
-  private readonly windowTokens: number;
-  private readonly costs = new CostModel();
-  private readonly stateRatio = new TokenRatio();
-  private readonly questionRatio = new TokenRatio();
+  readonly #windowTokens: number;
+  readonly #costs = new CostModel();
+  readonly #stateRatio = new TokenRatio();
+  readonly #questionRatio = new TokenRatio();
 
   constructor(windowTokens: number) {
-    this.windowTokens = windowTokens;
+    this.#windowTokens = windowTokens;
   }
 
   /** @param cases run warm and whole */
   calibrate(cases: readonly TimedCase[]): void {
     for (const { characters, tokens } of cases) {
-      this.stateRatio.observe(characters, withoutSpecials(tokens, this.windowTokens));
+      this.#stateRatio.observe(characters, withoutSpecials(tokens, this.#windowTokens));
     }
-    this.costs.calibrate(
-      cases.map(({ tokens, questions, wallMs }) => ({ work: this.wholeWork(tokens, 0, questions), wallMs })),
+    this.#costs.calibrate(
+      cases.map(({ tokens, questions, wallMs }) => ({ work: this.#wholeWork(tokens, 0, questions), wallMs })),
     );
   }
 
   /** @param counted undefined: estimated from the letters */
   sizeOf({ state, questions }: DecideJob, counted: TokenCount | undefined): DecisionSize {
-    const { windowTokens } = this;
+    const windowTokens = this.#windowTokens;
     const stateLetters = counted === undefined ? countLetters(state) : 0;
-    const contentTokens = counted?.stateTokens ?? Math.ceil(this.stateRatio.estimate(stateLetters));
+    const contentTokens = counted?.stateTokens ?? Math.ceil(this.#stateRatio.estimate(stateLetters));
     return {
       stateLetters,
       stateTokens: withSpecials(contentTokens, windowTokens),
@@ -84,7 +84,7 @@ export class DecisionCost {
       questions: questions.map((question, place) => {
         const exact = counted?.questionTokens[place];
         const letters = exact === undefined ? sum(textsOf(question).map(countLetters)) : 0;
-        const tokens = exact ?? this.questionRatio.estimate(letters);
+        const tokens = exact ?? this.#questionRatio.estimate(letters);
         // Only what is longer than a window is encoded apart.
         const instructionTokens = tokens < windowTokens ? 0 : tokens * instructionShare(textsOf(question));
         return { letters, tokens, instructionTokens, options: countOptions(question) };
@@ -94,40 +94,40 @@ export class DecisionCost {
 
   /** Of a decision as one task. @param keptTokens of the state, that need not be encoded */
   wholeMs({ stateTokens, questions }: DecisionSize, keptTokens: number): number {
-    return this.costs.estimateMs(this.wholeWork(stateTokens, keptTokens, questions));
+    return this.#costs.estimateMs(this.#wholeWork(stateTokens, keptTokens, questions));
   }
 
   encodeMs({ stateTokens }: DecisionSize): number {
-    return this.costs.estimateMs(encodeWork(stateTokens, this.windowTokens));
+    return this.#costs.estimateMs(encodeWork(stateTokens, this.#windowTokens));
   }
 
   joinMs({ stateTokens }: DecisionSize): number {
-    return this.costs.estimateMs(joinWork(stateTokens));
+    return this.#costs.estimateMs(joinWork(stateTokens));
   }
 
   /** What a task takes besides its runs. */
   taskMs(): number {
-    return this.costs.estimateMs(TASK_WORK);
+    return this.#costs.estimateMs(TASK_WORK);
   }
 
   /** `[questions]` */
   answersMs({ stateTokens, questions }: DecisionSize): number[] {
-    return questions.map((question) => this.costs.estimateMs(answerWork(question, stateTokens)));
+    return questions.map((question) => this.#costs.estimateMs(answerWork(question, stateTokens)));
   }
 
   /** `[questions]`: encoding of instructions before their last window */
   instructionsMs({ questions }: DecisionSize): number[] {
-    const { windowTokens } = this;
+    const windowTokens = this.#windowTokens;
     return questions.map(({ instructionTokens = 0 }) => {
       const windows = Math.floor(instructionTokens / windowTokens);
-      return windows === 0 ? 0 : this.costs.estimateMs(encodeWork(windows * windowTokens, this.windowTokens));
+      return windows === 0 ? 0 : this.#costs.estimateMs(encodeWork(windows * windowTokens, this.#windowTokens));
     });
   }
 
   observeWhole(size: DecisionSize, { reply, wallMs }: { readonly reply: DecideReply; readonly wallMs: number }): void {
     const { stateTokens, keptTokens, inputTokens } = reply;
-    const questions = this.observeTokens(size, stateTokens, inputTokens);
-    this.costs.observe({ work: this.wholeWork(stateTokens, keptTokens, questions), wallMs });
+    const questions = this.#observeTokens(size, stateTokens, inputTokens);
+    this.#costs.observe({ work: this.#wholeWork(stateTokens, keptTokens, questions), wallMs });
   }
 
   /** Parts of one decision, of which the first encoding one has counted the tokens of all. */
@@ -136,42 +136,42 @@ export class DecisionCost {
     for (const { reply, wallMs } of encoded) {
       const tokens = sum(reply.share.windows.map((window) => window.tokens));
       stateTokens += tokens;
-      const work = encodeWork(tokens - reply.keptTokens, this.windowTokens);
-      this.costs.observe({ work: addWork([TASK_WORK, work, joinWork(tokens)]), wallMs });
+      const work = encodeWork(tokens - reply.keptTokens, this.#windowTokens);
+      this.#costs.observe({ work: addWork([TASK_WORK, work, joinWork(tokens)]), wallMs });
     }
-    const questions = this.observeTokens(size, stateTokens, encoded[0]?.reply.inputTokens ?? 0);
+    const questions = this.#observeTokens(size, stateTokens, encoded[0]?.reply.inputTokens ?? 0);
     for (const { wallMs, places, hasJoined } of answered) {
       const works = places.map((place) => answerWork(questions[place] ?? NOTHING, stateTokens));
       const joins = hasJoined ? [joinWork(stateTokens)] : [];
-      this.costs.observe({ work: addWork([TASK_WORK, ...joins, ...works]), wallMs });
+      this.#costs.observe({ work: addWork([TASK_WORK, ...joins, ...works]), wallMs });
     }
     // Slices are unlike each other: what they took is laid to their question as a whole.
     for (const { place, wallMs, slices, joins } of sliced) {
       const tasks = Array.from({ length: slices }, () => TASK_WORK);
       const joinWorks = Array.from({ length: joins }, () => joinWork(stateTokens));
       const work = addWork([...tasks, ...joinWorks, answerWork(questions[place] ?? NOTHING, stateTokens)]);
-      this.costs.observe({ work, wallMs });
+      this.#costs.observe({ work, wallMs });
     }
   }
 
   /** @returns the questions with the tokens they turned out to have */
-  private observeTokens({ stateLetters, questions }: DecisionSize, stateTokens: number, inputTokens: number) {
-    const stateContent = withoutSpecials(stateTokens, this.windowTokens);
+  #observeTokens({ stateLetters, questions }: DecisionSize, stateTokens: number, inputTokens: number) {
+    const stateContent = withoutSpecials(stateTokens, this.#windowTokens);
     const questionTokens = Math.max(0, inputTokens - stateContent);
     const letters = sum(questions.map((question) => question.letters));
     const expected = sum(questions.map((question) => question.tokens));
-    this.stateRatio.observe(stateLetters, stateContent);
-    this.questionRatio.observe(letters, questionTokens);
+    this.#stateRatio.observe(stateLetters, stateContent);
+    this.#questionRatio.observe(letters, questionTokens);
     return questions.map((question): QuestionSize => {
       return { tokens: expected > 0 ? (questionTokens * question.tokens) / expected : 0, options: question.options };
     });
   }
 
-  private wholeWork(stateTokens: number, keptTokens: number, questions: readonly QuestionSize[]): Work {
+  #wholeWork(stateTokens: number, keptTokens: number, questions: readonly QuestionSize[]): Work {
     const answers = questions.map((question) => answerWork(question, stateTokens));
     // A document of one window is taken as it is, and one that is kept lies joined already.
-    const joins = stateTokens > this.windowTokens && keptTokens < stateTokens ? [joinWork(stateTokens)] : [];
-    return addWork([TASK_WORK, encodeWork(stateTokens - keptTokens, this.windowTokens), ...joins, ...answers]);
+    const joins = stateTokens > this.#windowTokens && keptTokens < stateTokens ? [joinWork(stateTokens)] : [];
+    return addWork([TASK_WORK, encodeWork(stateTokens - keptTokens, this.#windowTokens), ...joins, ...answers]);
   }
 }
 

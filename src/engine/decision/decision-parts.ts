@@ -15,20 +15,20 @@ interface EncodeOptions extends Pick<EncodeTask, 'share' | 'shares'> {
 
 export class EncodePart extends Part<EncodeTask> {
   override readonly mayWait: boolean;
-  private readonly options: EncodeOptions;
+  readonly #options: EncodeOptions;
 
   constructor(costMs: number, options: EncodeOptions) {
     super(costMs);
-    this.options = options;
+    this.#options = options;
     this.mayWait = options.home !== undefined;
   }
 
   override savedMs(worker: number): number {
-    return this.options.home?.worker === worker ? this.options.savedMs : 0;
+    return this.#options.home?.worker === worker ? this.#options.savedMs : 0;
   }
 
   begin(): EncodeTask {
-    const { job, share, shares, takeMemory } = this.options;
+    const { job, share, shares, takeMemory } = this.#options;
     // One of them counts the questions for all.
     const questions = share === 0 ? job.questions : [];
     const { modelId, state } = job;
@@ -36,34 +36,36 @@ export class EncodePart extends Part<EncodeTask> {
   }
 }
 
+interface JoinOptions {
+  readonly isAnsweredByOne: boolean;
+  readonly staysJoined: boolean;
+  readonly joinMs: number;
+}
+
 /** Workers that have the whole document together. */
 export class JoinedWorkers {
-  private readonly workers = new Set<number>();
-  private readonly options: {
-    readonly isAnsweredByOne: boolean;
-    readonly staysJoined: boolean;
-    readonly joinMs: number;
-  };
+  readonly #workers = new Set<number>();
+  readonly #options: JoinOptions;
 
-  constructor(options: JoinedWorkers['options']) {
-    this.options = options;
+  constructor(options: JoinOptions) {
+    this.#options = options;
   }
 
   get isAnsweredByOne(): boolean {
-    return this.options.isAnsweredByOne;
+    return this.#options.isAnsweredByOne;
   }
 
   /** To a worker that has the document together, if one is idle; a giant one to that worker alone. */
   savedMs(worker: number): number {
-    const { isAnsweredByOne, joinMs } = this.options;
-    if (!this.workers.has(worker)) return 0;
+    const { isAnsweredByOne, joinMs } = this.#options;
+    if (!this.#workers.has(worker)) return 0;
     return isAnsweredByOne ? Number.POSITIVE_INFINITY : joinMs;
   }
 
   /** @returns whether it has to put the document together now */
   add(worker: number): boolean {
-    if (this.options.staysJoined && this.workers.has(worker)) return false;
-    this.workers.add(worker);
+    if (this.#options.staysJoined && this.#workers.has(worker)) return false;
+    this.#workers.add(worker);
     return true;
   }
 }
@@ -119,20 +121,20 @@ interface SliceOptions extends Pick<AnswerSliceTask, 'slice' | 'slices'> {
 }
 
 export class SlicePart extends JoiningPart<AnswerSliceTask> {
-  private readonly options: SliceOptions;
+  readonly #options: SliceOptions;
 
   constructor(costMs: number, document: SharedDocument, options: SliceOptions) {
     super(costMs, document);
-    this.options = options;
+    this.#options = options;
   }
 
   get place(): number {
-    return this.options.place;
+    return this.#options.place;
   }
 
   protected task(): AnswerSliceTask {
     const { job, shares } = this.document;
-    const { place, slice, slices } = this.options;
+    const { place, slice, slices } = this.#options;
     return { kind: 'answer-slice', modelId: job.modelId, question: questionAt(job, place), shares, slice, slices };
   }
 }
@@ -143,20 +145,20 @@ interface EndOptions extends Pick<AnswerEndTask, 'stateTokens' | 'vectors'> {
 }
 
 export class EndPart extends Part<AnswerEndTask> {
-  private readonly options: EndOptions;
+  readonly #options: EndOptions;
 
   constructor(costMs: number, options: EndOptions) {
     super(costMs);
-    this.options = options;
+    this.#options = options;
   }
 
   /** As a group of one question has them. */
   get places(): readonly number[] {
-    return [this.options.place];
+    return [this.#options.place];
   }
 
   begin(): AnswerEndTask {
-    const { job, place, stateTokens, vectors } = this.options;
+    const { job, place, stateTokens, vectors } = this.#options;
     const question = questionAt(job, place);
     return { kind: 'answer-end', modelId: job.modelId, question, stateTokens, vectors };
   }

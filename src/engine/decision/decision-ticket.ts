@@ -14,79 +14,81 @@ import type { DocumentHashes } from './state-directory.ts';
 
 export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket<DecideResult> {
   readonly queueClass = 'decision';
-  private readonly model: DecidingModel;
-  private readonly job: DecideJob;
-  private known: MeasuredDecision | undefined;
-  private whole: WholeDecision | undefined;
-  private cut: CutDecision | undefined;
+  readonly #model: DecidingModel;
+  readonly #job: DecideJob;
+  #known: MeasuredDecision | undefined;
+  #whole: WholeDecision | undefined;
+  #cut: CutDecision | undefined;
 
   constructor(model: DecidingModel, job: DecideJob, caller: Caller) {
     super(caller);
-    this.model = model;
-    this.job = job;
+    this.#model = model;
+    this.#job = job;
   }
 
   async countTokens(): Promise<number> {
-    const { inputTokens } = this.measured.size;
+    const { inputTokens } = this.#measured.size;
     if (inputTokens !== undefined) return inputTokens;
-    const part = new CountPart({ kind: 'count-decision', ...this.job }, countCharacters(this.job));
-    return await this.model.counting.count([part], this.caller, this.queueClass);
+    const part = new CountPart({ kind: 'count-decision', ...this.#job }, countCharacters(this.#job));
+    return await this.#model.counting.count([part], this.caller, this.queueClass);
   }
 
   enter(): void {
     if (this.isIn) return;
-    const { model, job, measured } = this;
+    const model = this.#model;
+    const job = this.#job;
+    const measured = this.#measured;
     const { inputs, plan, durationMs } = model.plan(measured);
     if (plan === undefined) {
       const { size, document } = measured;
       const costMs = model.cost.wholeMs(size, size.stateTokens * inputs.keptPart);
-      this.whole = new WholeDecision(costMs, { model, job, size, document });
-      this.plan({ parts: [this.whole], durationMs });
+      this.#whole = new WholeDecision(costMs, { model, job, size, document });
+      this.plan({ parts: [this.#whole], durationMs });
     } else {
-      this.cut = new CutDecision({ model, job, measured, inputs, plan });
-      this.plan({ ...this.cut.begin(), durationMs });
+      this.#cut = new CutDecision({ model, job, measured, inputs, plan });
+      this.plan({ ...this.#cut.begin(), durationMs });
     }
     model.scheduler.submit(this);
   }
 
   protected override next() {
-    return this.cut?.next() ?? super.next();
+    return this.#cut?.next() ?? super.next();
   }
 
   /** Only a cut decision needs more than a worker: memory that workers share. */
   protected override hasRoom(): boolean {
-    return this.cut === undefined || this.model.memories.hasRoom(this);
+    return this.#cut === undefined || this.#model.memories.hasRoom(this);
   }
 
   protected override takeRoom(): void {
-    if (this.cut !== undefined) this.model.memories.begin(this);
+    if (this.#cut !== undefined) this.#model.memories.begin(this);
   }
 
   protected override giveRoom(): void {
-    if (this.cut !== undefined) this.model.memories.end(this, this.cut.memories);
+    if (this.#cut !== undefined) this.#model.memories.end(this, this.#cut.memories);
   }
 
   /** Of the memory it shares. */
   get bytes(): number {
-    return this.model.bytesOf(this.measured.size.stateTokens);
+    return this.#model.bytesOf(this.#measured.size.stateTokens);
   }
 
   protected collect(): DecideResult {
-    const outcome = this.cut?.collect() ?? this.whole?.collect();
+    const outcome = this.#cut?.collect() ?? this.#whole?.collect();
     if (outcome === undefined) throw new Error('a decision ended that was not planned');
-    this.model.count(outcome);
+    this.#model.count(outcome);
     const { probabilities, inputTokens, keptTokens, tokenizeMs, inferMs } = outcome;
     return {
-      answers: this.job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? [])),
+      answers: this.#job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? [])),
       inputTokens,
       timings: { queueMs: this.queueMs ?? 0, tokenizeMs, inferMs },
       source: { answer: 'run', keptTokens },
     };
   }
 
-  private get measured(): MeasuredDecision {
-    this.known ??= this.model.measure(this.job);
-    return this.known;
+  get #measured(): MeasuredDecision {
+    this.#known ??= this.#model.measure(this.#job);
+    return this.#known;
   }
 }
 
@@ -98,43 +100,47 @@ interface WholeOptions extends MeasuredDecision {
 /** All of a decision as one task. */
 class WholeDecision extends Part<DecideTask> {
   override readonly mayWait: boolean;
-  private readonly model: DecidingModel;
-  private readonly job: DecideJob;
-  private readonly size: DecisionSize;
-  private readonly document: DocumentHashes | undefined;
-  private readonly encodeMs: number;
+  readonly #model: DecidingModel;
+  readonly #job: DecideJob;
+  readonly #size: DecisionSize;
+  readonly #document: DocumentHashes | undefined;
+  readonly #encodeMs: number;
 
   constructor(costMs: number, { model, job, size, document }: WholeOptions) {
     super(costMs);
-    this.model = model;
-    this.job = job;
-    this.size = size;
-    this.document = document;
+    this.#model = model;
+    this.#job = job;
+    this.#size = size;
+    this.#document = document;
     this.mayWait = document !== undefined;
-    this.encodeMs = model.cost.encodeMs(size);
+    this.#encodeMs = model.cost.encodeMs(size);
   }
 
   /** To the worker that has most of the document; where it lies is asked again whenever a worker is free. */
   override savedMs(worker: number): number {
-    return this.document === undefined ? 0 : this.encodeMs * this.model.directory.partOn(worker, this.document);
+    return this.#document === undefined ? 0 : this.#encodeMs * this.#model.directory.partOn(worker, this.#document);
   }
 
   begin(worker: number): DecideTask {
-    const { modelId, state, questions } = this.job;
-    return { kind: 'decide', modelId, state, questions, isPassing: this.isPassing(worker) };
+    const { modelId, state, questions } = this.#job;
+    return { kind: 'decide', modelId, state, questions, isPassing: this.#isPassing(worker) };
   }
 
   collect(): DecisionOutcome {
-    const { model, document, reply, worker } = this;
-    model.cost.observeWhole(this.size, this);
+    const model = this.#model;
+    const document = this.#document;
+    const { reply, worker } = this;
+    model.cost.observeWhole(this.#size, this);
     if (reply.isKept) model.remember(worker, document, reply.stateTokens);
     else if (document !== undefined) model.directory.remove(worker, document);
     return reply;
   }
 
   /** Most documents are asked about once: one that is quickly read again is kept from the second time on. */
-  private isPassing(worker: number): boolean {
-    const { model, document, size } = this;
+  #isPassing(worker: number): boolean {
+    const model = this.#model;
+    const document = this.#document;
+    const size = this.#size;
     if (document === undefined) return true;
     const isShort = size.stateTokens <= model.windowTokens && size.questions.length === 1;
     if (!model.directory.see(document) && isShort) return true;

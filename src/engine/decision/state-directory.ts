@@ -31,17 +31,17 @@ const MAX_SEEN = 4096;
 /** Documents that one worker keeps, the least recently used first. */
 class WorkerDocuments {
   /** By the hash of the whole text. */
-  private readonly documents = new Map<string, KeptDocument>();
+  readonly #documents = new Map<string, KeptDocument>();
   /** How many documents have a begin. */
-  private readonly begins = new Map<string, number>();
-  private bytes = 0;
+  readonly #begins = new Map<string, number>();
+  #bytes = 0;
 
   /** @returns 0 to 1 */
   findPart({ chain, characters }: DocumentHashes): number {
-    if (this.documents.has(nameOf(chain))) return 1;
+    if (this.#documents.has(nameOf(chain))) return 1;
     // The last hash is of all the text: only whole blocks can be shared with another document.
     for (let blocks = chain.length - 1; blocks > 0; blocks--) {
-      if (this.begins.has(chain[blocks - 1] ?? '')) return (blocks * BLOCK_CHARACTERS) / characters;
+      if (this.#begins.has(chain[blocks - 1] ?? '')) return (blocks * BLOCK_CHARACTERS) / characters;
     }
     return 0;
   }
@@ -49,68 +49,68 @@ class WorkerDocuments {
   put(document: DocumentHashes, bytes: number, mostBytes: number): void {
     this.remove(document);
     if (bytes > mostBytes) return;
-    for (const kept of this.documents.values()) {
-      if (this.bytes + bytes <= mostBytes) break;
+    for (const kept of this.#documents.values()) {
+      if (this.#bytes + bytes <= mostBytes) break;
       this.remove(kept.document);
     }
-    this.documents.set(nameOf(document.chain), { document, bytes });
-    this.bytes += bytes;
-    this.countBegins(document, 1);
+    this.#documents.set(nameOf(document.chain), { document, bytes });
+    this.#bytes += bytes;
+    this.#countBegins(document, 1);
   }
 
   remove({ chain }: DocumentHashes): void {
-    const kept = this.documents.get(nameOf(chain));
+    const kept = this.#documents.get(nameOf(chain));
     if (kept === undefined) return;
-    this.documents.delete(nameOf(chain));
-    this.bytes -= kept.bytes;
-    this.countBegins(kept.document, -1);
+    this.#documents.delete(nameOf(chain));
+    this.#bytes -= kept.bytes;
+    this.#countBegins(kept.document, -1);
   }
 
-  private countBegins({ chain }: DocumentHashes, by: number): void {
+  #countBegins({ chain }: DocumentHashes, by: number): void {
     for (const name of chain.slice(0, -1)) {
-      const count = (this.begins.get(name) ?? 0) + by;
-      if (count > 0) this.begins.set(name, count);
-      else this.begins.delete(name);
+      const count = (this.#begins.get(name) ?? 0) + by;
+      if (count > 0) this.#begins.set(name, count);
+      else this.#begins.delete(name);
     }
   }
 }
 
 export class StateDirectory {
-  private readonly cacheBytes: number;
-  private workers: WorkerDocuments[];
+  readonly #cacheBytes: number;
+  #workers: WorkerDocuments[];
   /** Names of documents, those asked about last at the end. */
-  private readonly seen = new Set<string>();
+  readonly #seen = new Set<string>();
 
   /** @param cacheBytes of each worker; 0: nothing is kept and nothing is hashed */
   constructor(workers: number, cacheBytes: number) {
-    this.cacheBytes = cacheBytes;
-    this.workers = Array.from({ length: workers }, () => new WorkerDocuments());
+    this.#cacheBytes = cacheBytes;
+    this.#workers = Array.from({ length: workers }, () => new WorkerDocuments());
   }
 
   /** Whether a document of this size is kept at all. */
   canKeep(bytes: number): boolean {
-    return bytes <= this.cacheBytes;
+    return bytes <= this.#cacheBytes;
   }
 
   /** @returns undefined when no worker keeps anything */
   hash(modelId: string, text: string): DocumentHashes | undefined {
-    return this.cacheBytes === 0 ? undefined : hashDocument(modelId, text);
+    return this.#cacheBytes === 0 ? undefined : hashDocument(modelId, text);
   }
 
   /** Notes that somebody asks about a document. @returns whether somebody did before, not too long ago */
   see({ chain }: DocumentHashes): boolean {
     const name = nameOf(chain);
-    const wasSeen = this.seen.delete(name);
-    this.seen.add(name);
-    const [oldest] = this.seen;
-    if (this.seen.size > MAX_SEEN && oldest !== undefined) this.seen.delete(oldest);
+    const wasSeen = this.#seen.delete(name);
+    this.#seen.add(name);
+    const [oldest] = this.#seen;
+    if (this.#seen.size > MAX_SEEN && oldest !== undefined) this.#seen.delete(oldest);
     return wasSeen;
   }
 
   /** The worker that has most of the document; undefined when none has any of it. */
   find(document: DocumentHashes): KeptShare | undefined {
     let best: KeptShare | undefined;
-    for (const [worker, documents] of this.workers.entries()) {
+    for (const [worker, documents] of this.#workers.entries()) {
       const part = documents.findPart(document);
       if (part > (best?.part ?? 0)) best = { worker, part };
     }
@@ -119,22 +119,22 @@ export class StateDirectory {
 
   /** What one worker has of it. @returns 0 to 1 */
   partOn(worker: number, document: DocumentHashes): number {
-    return this.workers[worker]?.findPart(document) ?? 0;
+    return this.#workers[worker]?.findPart(document) ?? 0;
   }
 
   /** A worker has the document, or will soon; what it used least recently makes room. */
   put(worker: number, document: DocumentHashes, bytes: number): void {
-    this.workers[worker]?.put(document, bytes, this.cacheBytes);
+    this.#workers[worker]?.put(document, bytes, this.#cacheBytes);
   }
 
   /** A worker turned out not to have it. */
   remove(worker: number, document: DocumentHashes): void {
-    this.workers[worker]?.remove(document);
+    this.#workers[worker]?.remove(document);
   }
 
   /** A worker was replaced, and its replacement knows nothing. */
   forget(worker: number): void {
-    this.workers = this.workers.map((documents, at) => (at === worker ? new WorkerDocuments() : documents));
+    this.#workers = this.#workers.map((documents, at) => (at === worker ? new WorkerDocuments() : documents));
   }
 }
 

@@ -18,27 +18,27 @@ export interface EmbedderOptions {
 }
 
 export class Embedder {
-  private readonly models: ReadonlyMap<string, EmbeddingModel>;
-  private readonly longInputs: LongInputs;
+  readonly #models: ReadonlyMap<string, EmbeddingModel>;
+  readonly #longInputs: LongInputs;
 
   constructor({ manifests, ...shared }: EmbedderOptions) {
-    this.longInputs = shared.longInputs;
-    this.models = new Map(manifests.map((manifest) => [manifest.id, new EmbeddingModel({ ...shared, manifest })]));
+    this.#longInputs = shared.longInputs;
+    this.#models = new Map(manifests.map((manifest) => [manifest.id, new EmbeddingModel({ ...shared, manifest })]));
   }
 
   /** As the card of a model tells them. */
   limitsOf(manifest: TextEncoderManifest): Record<string, number> {
-    return embeddingLimits(manifest, this.longInputs);
+    return embeddingLimits(manifest, this.#longInputs);
   }
 
   /** @param cases one input each, run warm */
   calibrate(modelId: string, cases: readonly TimedCase[]): void {
-    this.models.get(modelId)?.calibrate(cases);
+    this.#models.get(modelId)?.calibrate(cases);
   }
 
   /** @returns undefined when none of these models is asked */
   ticketFor(job: EmbedJob, caller: Caller): EmbeddingTicket | undefined {
-    const model = this.models.get(job.modelId);
+    const model = this.#models.get(job.modelId);
     return model && new EmbeddingTicket(model, job, caller);
   }
 }

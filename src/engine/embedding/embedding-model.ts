@@ -40,30 +40,30 @@ export class EmbeddingModel {
   readonly scheduler: Scheduler;
   readonly manifest: TextEncoderManifest;
   readonly counting: TokenCounting;
-  private readonly longInputs: LongInputs;
-  private readonly costs = new CostModel();
-  private readonly ratio = new TokenRatio();
+  readonly #longInputs: LongInputs;
+  readonly #costs = new CostModel();
+  readonly #ratio = new TokenRatio();
 
   constructor({ scheduler, manifest, counting, longInputs }: EmbeddingModelOptions) {
     this.scheduler = scheduler;
     this.manifest = manifest;
     this.counting = counting;
-    this.longInputs = longInputs;
+    this.#longInputs = longInputs;
   }
 
   /** @param cases one input each, run warm */
   calibrate(cases: readonly TimedCase[]): void {
-    for (const { characters, tokens } of cases) this.ratio.observe(characters, tokens - SPECIAL_TOKENS);
-    this.costs.calibrate(cases.map(({ tokens, wallMs }) => ({ work: embedWork(tokens), wallMs })));
+    for (const { characters, tokens } of cases) this.#ratio.observe(characters, tokens - SPECIAL_TOKENS);
+    this.#costs.calibrate(cases.map(({ tokens, wallMs }) => ({ work: embedWork(tokens), wallMs })));
   }
 
   /** Whether its tokens are counted before anything is run: the refusal of a job that is too large costs no inference. */
   mustCount(job: EmbedJob): boolean {
-    return this.longInputs === 'windows' && mayBeTooLarge(job, this.manifest);
+    return this.#longInputs === 'windows' && mayBeTooLarge(job, this.manifest);
   }
 
   longInputsOf({ truncate = false }: EmbedJob): LongInputs {
-    return truncate ? 'truncate' : this.longInputs;
+    return truncate ? 'truncate' : this.#longInputs;
   }
 
   /** What workers count. For counting, a text is as long and as dear as its characters. */
@@ -87,10 +87,10 @@ export class EmbeddingModel {
     const inWindow = windowTokens(this.manifest);
     const readTokens = longInputs === 'windows' ? inputTokenLimit(this.manifest, longInputs) : inWindow;
     return job.inputs.flatMap((input, place) => {
-      const content = Math.min(readTokens, this.estimateTokens(input));
+      const content = Math.min(readTokens, this.#estimateTokens(input));
       const count = Math.max(1, Math.ceil(content / inWindow));
       const tokens = content / count + SPECIAL_TOKENS;
-      const sized = { place, input, tokens, costMs: this.costs.estimateMs(embedWork(tokens)) };
+      const sized = { place, input, tokens, costMs: this.#costs.estimateMs(embedWork(tokens)) };
       if (count === 1) return [sized];
       return Array.from({ length: count }, (_, index): SizedInput => ({ ...sized, share: { index, count } }));
     });
@@ -109,7 +109,7 @@ export class EmbeddingModel {
 
   /** What a task takes besides its runs. */
   taskMs(): number {
-    return this.costs.estimateMs(TASK_WORK);
+    return this.#costs.estimateMs(TASK_WORK);
   }
 
   /** From the begin of the work to the answer, when nothing comes between. */
@@ -123,14 +123,14 @@ export class EmbeddingModel {
     const estimated = sum(inputs.map(({ tokens }) => tokens - SPECIAL_TOKENS));
     const correction = estimated > 0 ? inputTokens / estimated : 1;
     const works = inputs.map(({ tokens }) => embedWork((tokens - SPECIAL_TOKENS) * correction + SPECIAL_TOKENS));
-    this.costs.observe({ work: addWork([TASK_WORK, ...works]), wallMs });
+    this.#costs.observe({ work: addWork([TASK_WORK, ...works]), wallMs });
     const texts = inputs.filter(({ input }) => typeof input === 'string');
     if (texts.length < inputs.length) return;
     const letters = texts.map(({ input, share }) => countLetters(String(input)) / (share?.count ?? 1));
-    this.ratio.observe(sum(letters), inputTokens);
+    this.#ratio.observe(sum(letters), inputTokens);
   }
 
-  private estimateTokens(input: EmbedInput): number {
-    return typeof input === 'string' ? this.ratio.estimate(countLetters(input)) : input.length;
+  #estimateTokens(input: EmbedInput): number {
+    return typeof input === 'string' ? this.#ratio.estimate(countLetters(input)) : input.length;
   }
 }

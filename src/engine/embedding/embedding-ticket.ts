@@ -14,60 +14,65 @@ import type { EmbeddingModel } from './embedding-model.ts';
 
 export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket<EmbedResult> {
   readonly queueClass = 'embedding';
-  private readonly model: EmbeddingModel;
-  private readonly job: EmbedJob;
+  readonly #model: EmbeddingModel;
+  readonly #job: EmbedJob;
   /** What the job will bill; undefined: not counted. */
-  private countedTokens: number | undefined;
-  private counts: readonly CountPart[] = [];
-  private embeds: readonly EmbedPart[] = [];
+  #countedTokens: number | undefined;
+  #counts: readonly CountPart[] = [];
+  #embeds: readonly EmbedPart[] = [];
 
   constructor(model: EmbeddingModel, job: EmbedJob, caller: Caller) {
     super(caller);
-    this.model = model;
-    this.job = job;
+    this.#model = model;
+    this.#job = job;
   }
 
   async countTokens(): Promise<number> {
-    this.requireDimensions();
-    const { model, job, caller } = this;
-    this.countedTokens = await model.counting.count(model.countParts(job), caller, this.queueClass);
-    this.requireRoom(this.countedTokens);
-    return this.countedTokens;
+    this.#requireDimensions();
+    const model = this.#model;
+    const job = this.#job;
+    const { caller } = this;
+    this.#countedTokens = await model.counting.count(model.countParts(job), caller, this.queueClass);
+    this.#requireRoom(this.#countedTokens);
+    return this.#countedTokens;
   }
 
   enter(): void {
     if (this.isIn) return;
-    this.requireDimensions();
-    if (this.countedTokens === undefined && this.model.mustCount(this.job)) this.planCount();
-    else this.planRun();
-    this.model.scheduler.submit(this);
+    this.#requireDimensions();
+    if (this.#countedTokens === undefined && this.#model.mustCount(this.#job)) this.#planCount();
+    else this.#planRun();
+    this.#model.scheduler.submit(this);
   }
 
-  private planCount(): void {
-    const { model, job } = this;
-    this.counts = model.countParts(job);
+  #planCount(): void {
+    const model = this.#model;
+    const job = this.#job;
+    this.#counts = model.countParts(job);
     const inputs = model.sizeInputs(job);
     const laterMs = sum(inputs.map(({ costMs }) => costMs)) + model.taskMs();
-    const countMs = sum(this.counts.map(({ costMs }) => costMs));
+    const countMs = sum(this.#counts.map(({ costMs }) => costMs));
     const durationMs = countMs + model.durationMs(laterMs, inputs.length);
-    this.plan({ parts: this.counts, laterMs, durationMs });
+    this.plan({ parts: this.#counts, laterMs, durationMs });
   }
 
-  private planRun(): void {
-    const parts = this.cut();
+  #planRun(): void {
+    const parts = this.#cut();
     const costMs = sum(parts.map((part) => part.costMs));
-    this.plan({ parts, durationMs: this.model.durationMs(costMs, parts.length) });
+    this.plan({ parts, durationMs: this.#model.durationMs(costMs, parts.length) });
   }
 
   /** After the count. @throws AppError context_length_exceeded */
   protected override next(): PlannedWork {
-    if (this.embeds.length > 0) return { parts: [] };
-    this.requireRoom(sum(this.counts.map(({ reply }) => reply.inputTokens)));
-    return { parts: this.cut() };
+    if (this.#embeds.length > 0) return { parts: [] };
+    this.#requireRoom(sum(this.#counts.map(({ reply }) => reply.inputTokens)));
+    return { parts: this.#cut() };
   }
 
   protected collect(): EmbedResult {
-    const { model, job, embeds } = this;
+    const model = this.#model;
+    const job = this.#job;
+    const embeds = this.#embeds;
     const timings = { queueMs: this.queueMs ?? 0, tokenizeMs: 0, inferMs: 0 };
     let inputTokens = 0;
     const truncated: number[] = [];
@@ -91,43 +96,44 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
     };
   }
 
-  private cut(): readonly EmbedPart[] {
-    const { model, job } = this;
+  #cut(): readonly EmbedPart[] {
+    const model = this.#model;
+    const job = this.#job;
     const longInputs = model.longInputsOf(job);
-    this.embeds = model.split(model.sizeInputs(job)).map((group) => new EmbedPart(group, job, longInputs));
-    return this.embeds;
+    this.#embeds = model.split(model.sizeInputs(job)).map((group) => new EmbedPart(group, job, longInputs));
+    return this.#embeds;
   }
 
-  private requireDimensions(): void {
-    const { dimensions } = this.job;
-    const { manifest } = this.model;
+  #requireDimensions(): void {
+    const { dimensions } = this.#job;
+    const { manifest } = this.#model;
     if (dimensions === undefined || dimensions <= manifest.dimensions) return;
     const message = `The field 'dimensions' must be at most ${manifest.dimensions} for ${manifest.id}.`;
     throw new AppError('invalid_request', message, { param: 'dimensions' });
   }
 
-  private requireRoom(tokens: number): void {
-    if (this.model.mustCount(this.job)) requireRequestTokens(tokens, this.model.manifest);
+  #requireRoom(tokens: number): void {
+    if (this.#model.mustCount(this.#job)) requireRequestTokens(tokens, this.#model.manifest);
   }
 }
 
 /** Texts, or shares of long ones, for one worker. */
 class EmbedPart extends Part<EmbedTask> implements InputGroup {
   readonly inputs: readonly SizedInput[];
-  private readonly job: EmbedJob;
-  private readonly longInputs: LongInputs;
+  readonly #job: EmbedJob;
+  readonly #longInputs: LongInputs;
 
   constructor({ inputs, costMs }: InputGroup, job: EmbedJob, longInputs: LongInputs) {
     super(costMs);
     this.inputs = inputs;
-    this.job = job;
-    this.longInputs = longInputs;
+    this.#job = job;
+    this.#longInputs = longInputs;
   }
 
   begin(): EmbedTask {
-    const { modelId, dimensions, encoding } = this.job;
+    const { modelId, dimensions, encoding } = this.#job;
     const inputs = this.inputs.map(({ place, input, share }) => ({ place, input, ...(share && { share }) }));
-    return { kind: 'embed', modelId, inputs, longInputs: this.longInputs, dimensions, encoding };
+    return { kind: 'embed', modelId, inputs, longInputs: this.#longInputs, dimensions, encoding };
   }
 }
 

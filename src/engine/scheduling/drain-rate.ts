@@ -6,17 +6,17 @@ const MEMORY = 0.97;
 const PRIOR_MS = 500;
 
 export class DrainRate {
-  private costMs = PRIOR_MS;
-  private wallMs = PRIOR_MS;
+  #costMs = PRIOR_MS;
+  #wallMs = PRIOR_MS;
 
   observe(costMs: number, wallMs: number): void {
-    this.costMs = MEMORY * this.costMs + costMs;
-    this.wallMs = MEMORY * this.wallMs + wallMs;
+    this.#costMs = MEMORY * this.#costMs + costMs;
+    this.#wallMs = MEMORY * this.#wallMs + wallMs;
   }
 
   /** Estimated milliseconds that one busy worker does in one millisecond. Between a fifth and five. */
   get perWorker(): number {
-    if (this.wallMs <= 0) return 1;
-    return Math.min(5, Math.max(0.2, this.costMs / this.wallMs));
+    if (this.#wallMs <= 0) return 1;
+    return Math.min(5, Math.max(0.2, this.#costMs / this.#wallMs));
   }
 }

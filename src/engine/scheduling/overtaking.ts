@@ -8,34 +8,34 @@ const BUCKETS = 20;
 const MOST = 0.9;
 
 export class Overtaking {
-  private readonly workers: number;
+  readonly #workers: number;
   /** By length, a factor of two wide: faded worker time that came. */
-  private readonly arrivedMs = new Float64Array(BUCKETS);
-  private fadedMs = 0;
+  readonly #arrivedMs = new Float64Array(BUCKETS);
+  #fadedMs = 0;
 
   constructor(workers: number) {
-    this.workers = workers;
+    this.#workers = workers;
   }
 
   /** A ticket was let in. */
   observe(costMs: number, nowMs: number): void {
-    this.fade(nowMs);
+    this.#fade(nowMs);
     const bucket = bucketOf(costMs);
-    this.arrivedMs[bucket] = (this.arrivedMs[bucket] ?? 0) + costMs;
+    this.#arrivedMs[bucket] = (this.#arrivedMs[bucket] ?? 0) + costMs;
   }
 
   /** Part of the workers' time that calls clearly shorter than `costMs` take. */
   shareBelow(costMs: number, nowMs: number): number {
-    this.fade(nowMs);
+    this.#fade(nowMs);
     let arrivedMs = 0;
-    for (let bucket = 0; bucket < bucketOf(costMs); bucket++) arrivedMs += this.arrivedMs[bucket] ?? 0;
-    return Math.min(MOST, arrivedMs / FADE_MS / this.workers);
+    for (let bucket = 0; bucket < bucketOf(costMs); bucket++) arrivedMs += this.#arrivedMs[bucket] ?? 0;
+    return Math.min(MOST, arrivedMs / FADE_MS / this.#workers);
   }
 
-  private fade(nowMs: number): void {
-    const left = Math.exp((this.fadedMs - nowMs) / FADE_MS);
-    this.fadedMs = nowMs;
-    for (let bucket = 0; bucket < BUCKETS; bucket++) this.arrivedMs[bucket] = (this.arrivedMs[bucket] ?? 0) * left;
+  #fade(nowMs: number): void {
+    const left = Math.exp((this.#fadedMs - nowMs) / FADE_MS);
+    this.#fadedMs = nowMs;
+    for (let bucket = 0; bucket < BUCKETS; bucket++) this.#arrivedMs[bucket] = (this.#arrivedMs[bucket] ?? 0) * left;
   }
 }
 

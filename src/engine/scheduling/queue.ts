@@ -57,12 +57,12 @@ const BELOW_ALL = 1e12;
 const RANKS = { counting: 0, decision: 1, embedding: 2 } as const;
 
 export class FairQueue {
-  private readonly lanes = new Map<string, Lane>();
-  private size = 0;
+  readonly #lanes = new Map<string, Lane>();
+  #size = 0;
   /** Virtual time of the lane served last: where a key that had nothing waiting begins. */
-  private virtualMs = 0;
+  #virtualMs = 0;
   /** What tickets take from coming to answer, with fading memory. */
-  private readonly meanMs: Record<QueueClass, number> = {
+  readonly #meanMs: Record<QueueClass, number> = {
     counting: FIRST_MEAN_MS,
     decision: FIRST_MEAN_MS,
     embedding: FIRST_MEAN_MS,
@@ -70,13 +70,13 @@ export class FairQueue {
 
   /** Nothing waits, and nothing is to come of what was begun. */
   get isEmpty(): boolean {
-    return this.size === 0;
+    return this.#size === 0;
   }
 
   /** Tickets of which no part was handed out; of one key, or of all. */
   jobCount(keyId?: string): number {
     let jobs = 0;
-    for (const [laneId, { tickets }] of this.lanes) {
+    for (const [laneId, { tickets }] of this.#lanes) {
       if (keyId !== undefined && laneId !== keyId) continue;
       for (const { hasBegun } of tickets) if (!hasBegun) jobs += 1;
     }
@@ -86,7 +86,7 @@ export class FairQueue {
   /** Estimated worker time of all waiting parts. */
   waitingCostMs(): number {
     let totalMs = 0;
-    for (const { tickets } of this.lanes.values()) for (const { remainingMs } of tickets) totalMs += remainingMs;
+    for (const { tickets } of this.#lanes.values()) for (const { remainingMs } of tickets) totalMs += remainingMs;
     return totalMs;
   }
 
@@ -95,7 +95,7 @@ export class FairQueue {
     const ownMs: number[] = [];
     const othersMs: number[] = [];
     let otherKeys = 0;
-    for (const [laneId, { tickets }] of this.lanes) {
+    for (const [laneId, { tickets }] of this.#lanes) {
       if (laneId !== keyId && tickets.length > 0) otherKeys += 1;
       for (const { remainingMs } of tickets) (laneId === keyId ? ownMs : othersMs).push(remainingMs);
     }
@@ -103,14 +103,14 @@ export class FairQueue {
   }
 
   push(ticket: QueuedTicket): void {
-    let lane = this.lanes.get(ticket.keyId);
+    let lane = this.#lanes.get(ticket.keyId);
     if (lane === undefined) {
-      lane = { tickets: [], virtualMs: this.virtualMs };
-      this.lanes.set(ticket.keyId, lane);
+      lane = { tickets: [], virtualMs: this.#virtualMs };
+      this.#lanes.set(ticket.keyId, lane);
     }
-    if (lane.tickets.length === 0) lane.virtualMs = Math.max(lane.virtualMs, this.virtualMs);
+    if (lane.tickets.length === 0) lane.virtualMs = Math.max(lane.virtualMs, this.#virtualMs);
     lane.tickets.push(ticket);
-    this.size += 1;
+    this.#size += 1;
   }
 
   /**
@@ -119,11 +119,11 @@ export class FairQueue {
    */
   find(nowMs: number, mayRun: (ticket: QueuedTicket) => boolean = () => true): QueuedTicket | undefined {
     let best: { lane: Lane; ticket: QueuedTicket; rank: number; score: number } | undefined;
-    for (const lane of this.lanes.values()) {
+    for (const lane of this.#lanes.values()) {
       for (const ticket of lane.tickets) {
         if (ticket.nextPart >= ticket.parts.length) continue;
         const rank = rankOf(ticket, nowMs);
-        const score = this.scoreOf(ticket, ticket.remainingMs, nowMs);
+        const score = this.#scoreOf(ticket, ticket.remainingMs, nowMs);
         const isBetter =
           best === undefined ||
           rank < best.rank ||
@@ -137,9 +137,9 @@ export class FairQueue {
   /** Takes the next part out of a ticket that was found. */
   handOut(ticket: QueuedTicket): Part {
     const part = ticket.handOut();
-    const lane = this.lanes.get(ticket.keyId);
+    const lane = this.#lanes.get(ticket.keyId);
     if (lane !== undefined) {
-      this.virtualMs = Math.max(this.virtualMs, lane.virtualMs);
+      this.#virtualMs = Math.max(this.#virtualMs, lane.virtualMs);
       lane.virtualMs += part.costMs;
     }
     if (ticket.isSpent) this.remove(ticket);
@@ -148,23 +148,23 @@ export class FairQueue {
 
   /** A ticket has its answer. @param tookMs since it came */
   answered(queueClass: QueueClass, tookMs: number): void {
-    this.meanMs[queueClass] = MEAN_MEMORY * this.meanMs[queueClass] + (1 - MEAN_MEMORY) * tookMs;
+    this.#meanMs[queueClass] = MEAN_MEMORY * this.#meanMs[queueClass] + (1 - MEAN_MEMORY) * tookMs;
   }
 
   /** How long a ticket of such a length may be overtaken by shorter ones that come after it. */
   overtakenForMs(queueClass: QueueClass, costMs: number): number {
-    const patienceMs = this.patienceMs(queueClass);
+    const patienceMs = this.#patienceMs(queueClass);
     return costMs > patienceMs ? costMs / AGEING : patienceMs - costMs;
   }
 
   /** Takes a ticket out with all parts that still wait. @returns false when it is not here */
   remove(ticket: QueuedTicket): boolean {
-    const lane = this.lanes.get(ticket.keyId);
+    const lane = this.#lanes.get(ticket.keyId);
     const at = lane?.tickets.indexOf(ticket) ?? -1;
     if (lane === undefined || at < 0) return false;
     lane.tickets.splice(at, 1);
-    this.size -= 1;
-    if (lane.tickets.length === 0) this.dropIdleLanes();
+    this.#size -= 1;
+    if (lane.tickets.length === 0) this.#dropIdleLanes();
     return true;
   }
 
@@ -174,11 +174,11 @@ export class FairQueue {
    */
   workAhead(place: QueuePlace, costMs: number, nowMs: number): WorkAhead {
     const rank = rankOf(place, nowMs);
-    const score = this.scoreOf(place, costMs, nowMs);
-    const own = (this.lanes.get(place.keyId)?.tickets ?? [])
+    const score = this.#scoreOf(place, costMs, nowMs);
+    const own = (this.#lanes.get(place.keyId)?.tickets ?? [])
       .map((ticket) => ({
         rank: rankOf(ticket, nowMs),
-        score: this.scoreOf(ticket, ticket.remainingMs, nowMs),
+        score: this.#scoreOf(ticket, ticket.remainingMs, nowMs),
         remainingMs: ticket.remainingMs,
         isDueBefore: isDueBefore(ticket, place),
       }))
@@ -188,7 +188,7 @@ export class FairQueue {
     let shareMs = costMs;
     for (const other of own) if (other.rank === rank) shareMs += other.remainingMs;
     let othersMs = 0;
-    for (const [keyId, { tickets }] of this.lanes) {
+    for (const [keyId, { tickets }] of this.#lanes) {
       if (keyId === place.keyId) continue;
       let besideMs = 0;
       for (const other of tickets) {
@@ -201,25 +201,25 @@ export class FairQueue {
     return { ownMs, othersMs };
   }
 
-  private patienceMs(queueClass: QueueClass): number {
-    return PATIENCE * this.meanMs[queueClass];
+  #patienceMs(queueClass: QueueClass): number {
+    return PATIENCE * this.#meanMs[queueClass];
   }
 
   /** Lower goes first. */
-  private scoreOf({ queueClass, submittedMs, latestStartMs }: QueuePlace, remainingMs: number, nowMs: number): number {
+  #scoreOf({ queueClass, submittedMs, latestStartMs }: QueuePlace, remainingMs: number, nowMs: number): number {
     // The most urgent of those that are: below every other score, in the order of their times.
     if (latestStartMs !== undefined && nowMs >= latestStartMs) return -2 * BELOW_ALL + latestStartMs;
-    const [waitedMs, patienceMs] = [nowMs - submittedMs, this.patienceMs(queueClass)];
+    const [waitedMs, patienceMs] = [nowMs - submittedMs, this.#patienceMs(queueClass)];
     if (remainingMs > patienceMs) return remainingMs - AGEING * waitedMs;
     const isDue = waitedMs + remainingMs >= patienceMs;
     return isDue ? -BELOW_ALL + submittedMs + remainingMs : remainingMs;
   }
 
   /** A lane behind the queue's own time would begin there anyway: nothing is lost by forgetting it. */
-  private dropIdleLanes(): void {
-    for (const [keyId, { tickets, virtualMs }] of this.lanes) {
-      const isBehind = this.size === 0 || virtualMs <= this.virtualMs;
-      if (tickets.length === 0 && isBehind) this.lanes.delete(keyId);
+  #dropIdleLanes(): void {
+    for (const [keyId, { tickets, virtualMs }] of this.#lanes) {
+      const isBehind = this.#size === 0 || virtualMs <= this.#virtualMs;
+      if (tickets.length === 0 && isBehind) this.#lanes.delete(keyId);
     }
   }
 }

@@ -16,7 +16,7 @@ export abstract class Part<T extends Task = Task> {
   /** The worker it ran on, and its time there, thread crossings included. */
   worker = -1;
   wallMs = 0;
-  private answer: ReplyOf[T['kind']] | undefined;
+  #answer: ReplyOf[T['kind']] | undefined;
 
   constructor(costMs: number) {
     this.costMs = costMs;
@@ -24,8 +24,8 @@ export abstract class Part<T extends Task = Task> {
 
   /** Of a part that is done. */
   get reply(): ReplyOf[T['kind']] {
-    if (this.answer === undefined) throw new Error('this part of a ticket is not done');
-    return this.answer;
+    if (this.#answer === undefined) throw new Error('this part of a ticket is not done');
+    return this.#answer;
   }
 
   /** Estimated time that this worker is spared; Infinity: no other may run it. */
@@ -37,7 +37,7 @@ export abstract class Part<T extends Task = Task> {
   abstract begin(worker: number): T;
 
   end(reply: ReplyOf[T['kind']], worker: number, wallMs: number): void {
-    this.answer = reply;
+    this.#answer = reply;
     this.worker = worker;
     this.wallMs = wallMs;
   }
@@ -79,13 +79,13 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
   queueMs: number | undefined;
   /** Ends the wait for a deadline, or for the caller to leave. */
   stopWatching: (() => void) | undefined;
-  private doneParts = 0;
-  private readonly outcome = Promise.withResolvers<unknown>();
+  #doneParts = 0;
+  readonly #outcome = Promise.withResolvers<unknown>();
 
   constructor(caller: Caller) {
     this.caller = caller;
     // It may fail before anybody waits for it.
-    this.outcome.promise.catch(() => undefined);
+    this.#outcome.promise.catch(() => undefined);
   }
 
   get keyId(): string {
@@ -101,7 +101,7 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
 
   async run(): Promise<Result> {
     this.enter();
-    return (await this.outcome.promise) as Result;
+    return (await this.#outcome.promise) as Result;
   }
 
   /** What it needs besides a worker is there: its work may begin, or has begun. */
@@ -115,7 +115,7 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
   }
 
   protected plan({ parts, laterMs = 0, durationMs }: PlannedWork): void {
-    this.setParts(parts, laterMs);
+    this.#setParts(parts, laterMs);
     this.costMs = this.remainingMs;
     this.durationMs = durationMs ?? this.costMs;
   }
@@ -141,13 +141,13 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
   /** @returns whether it was the last one: then `finish` is next */
   endPart(): boolean {
     this.runningParts -= 1;
-    this.doneParts += 1;
-    if (this.isOver) this.leave();
-    if (this.isOver || this.doneParts < this.parts.length) return false;
+    this.#doneParts += 1;
+    if (this.isOver) this.#leave();
+    if (this.isOver || this.#doneParts < this.parts.length) return false;
     try {
       const { parts, laterMs = 0 } = this.next();
       if (parts.length > 0) {
-        this.setParts(parts, laterMs);
+        this.#setParts(parts, laterMs);
         return false;
       }
     } catch (error) {
@@ -155,7 +155,7 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
       return false;
     }
     this.isOver = true;
-    this.leave();
+    this.#leave();
     return true;
   }
 
@@ -167,15 +167,15 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
   /** Refused, dropped, or failed. */
   fail(error: unknown): void {
     this.isOver = true;
-    this.outcome.reject(error);
-    this.leave();
+    this.#outcome.reject(error);
+    this.#leave();
   }
 
   finish(): void {
     try {
-      this.outcome.resolve(this.collect());
+      this.#outcome.resolve(this.collect());
     } catch (error) {
-      this.outcome.reject(error);
+      this.#outcome.reject(error);
     }
   }
 
@@ -200,14 +200,14 @@ export abstract class QueuedTicket<Result = unknown> implements Pick<Ticket<Resu
   }
 
   /** Parts of a ticket that failed may still be running. */
-  private leave(): void {
+  #leave(): void {
     if (this.runningParts === 0) this.giveRoom();
   }
 
-  private setParts(parts: readonly Part[], laterMs: number): void {
+  #setParts(parts: readonly Part[], laterMs: number): void {
     this.parts = parts;
     this.nextPart = 0;
-    this.doneParts = 0;
+    this.#doneParts = 0;
     this.laterMs = laterMs;
     this.remainingMs = laterMs;
     for (const { costMs } of parts) this.remainingMs += costMs;

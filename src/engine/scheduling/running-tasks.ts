@@ -11,42 +11,42 @@ interface Running {
 const LATE_FACTOR = 3;
 
 export class RunningTasks {
-  private readonly tasks = new Map<number, Running>();
-  private idleWorkers: number[];
+  readonly #tasks = new Map<number, Running>();
+  #idleWorkers: number[];
 
   constructor(workers: number) {
-    this.idleWorkers = Array.from({ length: workers }, (_, worker) => worker);
+    this.#idleWorkers = Array.from({ length: workers }, (_, worker) => worker);
   }
 
   /** Workers with nothing to do, the one that has been idle longest first: so all caches are used. */
   get idle(): readonly number[] {
-    return this.idleWorkers;
+    return this.#idleWorkers;
   }
 
   begin(worker: number, task: Running): void {
-    if (this.tasks.has(worker)) throw new Error(`worker ${worker} was given two tasks`);
-    this.idleWorkers = this.idleWorkers.filter((other) => other !== worker);
-    this.tasks.set(worker, task);
+    if (this.#tasks.has(worker)) throw new Error(`worker ${worker} was given two tasks`);
+    this.#idleWorkers = this.#idleWorkers.filter((other) => other !== worker);
+    this.#tasks.set(worker, task);
   }
 
   end(worker: number): void {
-    this.tasks.delete(worker);
-    this.idleWorkers.push(worker);
+    this.#tasks.delete(worker);
+    this.#idleWorkers.push(worker);
   }
 
   times(nowMs: number): WorkerTimes {
-    const busy = new Map([...this.tasks].map(([worker, task]) => [worker, freeInMs(task, nowMs)]));
-    return { idle: this.idleWorkers, busy };
+    const busy = new Map([...this.#tasks].map(([worker, task]) => [worker, freeInMs(task, nowMs)]));
+    return { idle: this.#idleWorkers, busy };
   }
 
   /** `[workers]`: time until each is expected to be free, 0 for a free one. */
   busyMs(nowMs: number): number[] {
-    const busyMs = [...this.tasks.values()].map(({ startedMs, costMs }) => Math.max(0, startedMs + costMs - nowMs));
-    return [...busyMs, ...this.idleWorkers.map(() => 0)];
+    const busyMs = [...this.#tasks.values()].map(({ startedMs, costMs }) => Math.max(0, startedMs + costMs - nowMs));
+    return [...busyMs, ...this.#idleWorkers.map(() => 0)];
   }
 
   lateMs(nowMs: number): number {
-    const lateness = [...this.tasks.values()].map(({ startedMs, costMs }) => nowMs - startedMs - LATE_FACTOR * costMs);
+    const lateness = [...this.#tasks.values()].map(({ startedMs, costMs }) => nowMs - startedMs - LATE_FACTOR * costMs);
     return Math.max(0, ...lateness);
   }
 }

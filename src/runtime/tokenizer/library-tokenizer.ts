@@ -12,18 +12,18 @@ interface LibraryFile {
 export class LibraryTokenizer implements Tokenizer {
   readonly special: SpecialIds;
   readonly vocabularySize: number;
-  private readonly library: Library;
+  readonly #library: Library;
 
   /** @param file parsed tokenizer.json @throws StartError when it does not frame a text with one special token a side */
   constructor(file: object) {
     this.special = readSpecials(new Library(file, {}));
-    this.library = new Library(forgetSpecials(file), {});
-    this.vocabularySize = sizeOf(this.library);
+    this.#library = new Library(forgetSpecials(file), {});
+    this.vocabularySize = sizeOf(this.#library);
   }
 
   /** The library reads to the end whatever the limit is. */
   encode(text: string): Int32Array {
-    return Int32Array.from(this.library.encode(text.toWellFormed(), { add_special_tokens: false }).ids);
+    return Int32Array.from(this.#library.encode(text.toWellFormed(), { add_special_tokens: false }).ids);
   }
 
   encodeAll(texts: readonly string[]): EncodedTexts {

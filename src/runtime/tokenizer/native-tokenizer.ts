@@ -18,47 +18,47 @@ export interface TokenPlace {
 export class NativeTokenizer implements WordPieceTokenizer {
   readonly special: SpecialIds;
   readonly vocabularySize: number;
-  private readonly addon: NativeAddon;
-  private readonly handle: NativeHandle;
-  private readonly continues: Uint8Array;
-  private readonly target = new Int32Array(TARGET_IDS);
+  readonly #addon: NativeAddon;
+  readonly #handle: NativeHandle;
+  readonly #continues: Uint8Array;
+  readonly #target = new Int32Array(TARGET_IDS);
 
   constructor(addon: NativeAddon, handle: NativeHandle) {
-    this.addon = addon;
-    this.handle = handle;
+    this.#addon = addon;
+    this.#handle = handle;
     const { clsId, sepId, continues } = addon.describe(handle);
     this.special = { cls: clsId, sep: sepId };
     this.vocabularySize = continues.length;
-    this.continues = continues;
+    this.#continues = continues;
   }
 
   isContinuation(id: number): boolean {
-    return this.continues[id] === 1;
+    return this.#continues[id] === 1;
   }
 
   encode(text: string, limit = Number.POSITIVE_INFINITY): Int32Array {
-    return this.taken(this.addon.encode(this.handle, text, limit, this.target));
+    return this.#taken(this.#addon.encode(this.#handle, text, limit, this.#target));
   }
 
   encodeAll(texts: readonly string[], limit = Number.POSITIVE_INFINITY): EncodedTexts {
     const ends = new Int32Array(texts.length);
-    const count = this.addon.encodeAll(this.handle, texts, limit, ends, this.target);
-    return { ids: this.taken(count), ends };
+    const count = this.#addon.encodeAll(this.#handle, texts, limit, ends, this.#target);
+    return { ids: this.#taken(count), ends };
   }
 
   /** Tokens and where they stand in the text. */
   encodeWithSpans(text: string): TokenPlace[] {
-    const rows = this.addon.encodeWithSpans(this.handle, text);
+    const rows = this.#addon.encodeWithSpans(this.#handle, text);
     return Array.from({ length: rows.length / 3 }, (_, row) => {
       const [id = 0, start = 0, end = 0] = rows.subarray(3 * row, 3 * row + 3);
       return { id, start, end };
     });
   }
 
-  private taken(count: number): Int32Array {
-    if (count <= this.target.length) return this.target.slice(0, count);
+  #taken(count: number): Int32Array {
+    if (count <= this.#target.length) return this.#target.slice(0, count);
     const ids = new Int32Array(count);
-    this.addon.take(ids);
+    this.#addon.take(ids);
     return ids;
   }
 }

@@ -24,28 +24,28 @@ interface TokenSpan {
 }
 
 export class KeyValueLayout {
-  private readonly shape: KeyValueShape;
+  readonly #shape: KeyValueShape;
 
   constructor(shape: KeyValueShape) {
-    this.shape = shape;
+    this.#shape = shape;
   }
 
   /** Floats of memory that so many tokens take. */
   floats(tokens: number): number {
-    const { layers, heads, headSize } = this.shape;
+    const { layers, heads, headSize } = this.#shape;
     return 2 * layers * heads * headSize * tokens;
   }
 
   /** @param memory at least `floats(tokens)` long */
   view(memory: Float32Array, tokens: number): KeyValues {
-    const { layers, heads, headSize } = this.shape;
+    const { layers, heads, headSize } = this.#shape;
     const size = heads * headSize * tokens;
     const parts = Array.from({ length: 2 * layers }, (_, part) => memory.subarray(part * size, (part + 1) * size));
     return { tokens, parts };
   }
 
   copy(source: KeyValues, target: KeyValues, { tokens, from, to }: TokenSpan): void {
-    const { heads, headSize } = this.shape;
+    const { heads, headSize } = this.#shape;
     for (const [index, part] of source.parts.entries()) {
       const written = target.parts[index];
       if (written === undefined) throw new Error('keys and values of another shape');

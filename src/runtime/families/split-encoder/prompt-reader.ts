@@ -28,15 +28,15 @@ interface StateText {
 }
 
 export class PromptReader {
-  private readonly parts: DecisionReader;
-  private readonly limits: PromptLimits;
-  private lastState: StateText | undefined;
-  private lastQuestion: { readonly question: Question; readonly tokenized: TokenizedQuestion } | undefined;
+  readonly #parts: DecisionReader;
+  readonly #limits: PromptLimits;
+  #lastState: StateText | undefined;
+  #lastQuestion: { readonly question: Question; readonly tokenized: TokenizedQuestion } | undefined;
 
   constructor(parts: DecisionReader) {
     const { windows, branches } = parts.manifest;
-    this.parts = parts;
-    this.limits = {
+    this.#parts = parts;
+    this.#limits = {
       windowTokens: windows.tokens,
       maxWindowIndex: windows.max_index,
       branchTokens: branches.max_tokens,
@@ -46,42 +46,42 @@ export class PromptReader {
 
   /** The parts of one decision come one after the other and bring the same text. @throws AppError context_length_exceeded */
   readState(text: string): StateText {
-    if (this.lastState?.text === text) return this.lastState;
-    const ids = tokenizeState(text, this.parts);
-    const slices = cutWindows(ids, this.parts.tokenizer, this.limits);
-    const state = { text, inputTokens: ids.length, windows: this.toWindows(slices, STATE_SEGMENT) };
-    this.lastState = text.length > REMEMBERED_CHARACTERS ? undefined : state;
+    if (this.#lastState?.text === text) return this.#lastState;
+    const ids = tokenizeState(text, this.#parts);
+    const slices = cutWindows(ids, this.#parts.tokenizer, this.#limits);
+    const state = { text, inputTokens: ids.length, windows: this.#toWindows(slices, STATE_SEGMENT) };
+    this.#lastState = text.length > REMEMBERED_CHARACTERS ? undefined : state;
     return state;
   }
 
   /** @throws AppError context_length_exceeded */
   readQuestions(questions: readonly Question[]): QuestionTokens {
-    return tokenizeQuestions(questions, this.parts);
+    return tokenizeQuestions(questions, this.#parts);
   }
 
   /** The slices of one question come one after the other, too. */
   readQuestion(question: Question): TokenizedQuestion {
-    if (this.lastQuestion !== undefined && isDeepStrictEqual(this.lastQuestion.question, question))
-      return this.lastQuestion.tokenized;
-    const tokenized = tokenizeQuestion(question, this.parts.tokenizer);
-    this.lastQuestion = { question, tokenized };
+    if (this.#lastQuestion !== undefined && isDeepStrictEqual(this.#lastQuestion.question, question))
+      return this.#lastQuestion.tokenized;
+    const tokenized = tokenizeQuestion(question, this.#parts.tokenizer);
+    this.#lastQuestion = { question, tokenized };
     return tokenized;
   }
 
   /** @param stateTokens specials included */
   prepare(question: TokenizedQuestion, stateTokens: number): PreparedQuestion {
-    return prepareQuestion(question, stateTokens, { tokenizer: this.parts.tokenizer, limits: this.limits });
+    return prepareQuestion(question, stateTokens, { tokenizer: this.#parts.tokenizer, limits: this.#limits });
   }
 
   /** Instruction slices that did not fit the branch: they follow the state, for this question alone. */
   instructionWindows(question: PreparedQuestion): Window[] {
-    return this.toWindows(question.windows, INSTRUCTION_SEGMENT);
+    return this.#toWindows(question.windows, INSTRUCTION_SEGMENT);
   }
 
-  private toWindows(slices: readonly Int32Array[], segment: number): Window[] {
-    const { maxWindowIndex } = this.limits;
+  #toWindows(slices: readonly Int32Array[], segment: number): Window[] {
+    const { maxWindowIndex } = this.#limits;
     return slices.map((ids, number) =>
-      nameWindow({ ids, segment, index: Math.min(number, maxWindowIndex) }, this.parts.manifest.id),
+      nameWindow({ ids, segment, index: Math.min(number, maxWindowIndex) }, this.#parts.manifest.id),
     );
   }
 }

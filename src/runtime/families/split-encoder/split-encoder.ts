@@ -45,41 +45,41 @@ type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens'
 export class SplitEncoder {
   readonly manifest: SplitEncoderManifest;
   readonly tokenizer: WordPieceTokenizer;
-  private readonly prompts: PromptReader;
-  private readonly graphs: SplitGraphs;
-  private readonly states: StateReader;
+  readonly #prompts: PromptReader;
+  readonly #graphs: SplitGraphs;
+  readonly #states: StateReader;
 
   constructor({ manifest, tokenizer, memory, ...sessions }: SplitEncoderParts) {
     const { layers, heads, head_size: headSize } = manifest.shape;
     this.manifest = manifest;
     this.tokenizer = tokenizer;
-    this.prompts = new PromptReader({ manifest, tokenizer });
-    this.graphs = new SplitGraphs(manifest.shape, sessions);
+    this.#prompts = new PromptReader({ manifest, tokenizer });
+    this.#graphs = new SplitGraphs(manifest.shape, sessions);
     const layout = new KeyValueLayout({ layers, heads, headSize });
-    this.states = new StateReader({ graphs: this.graphs, layout, memory });
+    this.#states = new StateReader({ graphs: this.#graphs, layout, memory });
   }
 
   /** What `decide` would bill. @throws AppError context_length_exceeded */
   countTokens({ state, questions }: DecisionTexts): number {
-    return this.prompts.readState(state).inputTokens + this.prompts.readQuestions(questions).questionTokens;
+    return this.#prompts.readState(state).inputTokens + this.#prompts.readQuestions(questions).questionTokens;
   }
 
   /** A whole decision. @param isFresh encode all of it and keep nothing @throws AppError context_length_exceeded */
   async decide(task: Pick<DecideTask, 'state' | 'questions' | 'isPassing'>, isFresh = false): Promise<DecideReply> {
     const startedMs = performance.now();
-    const { windows, inputTokens } = this.prompts.readState(task.state);
-    const { questions, questionTokens } = this.prompts.readQuestions(task.questions);
+    const { windows, inputTokens } = this.#prompts.readState(task.state);
+    const { questions, questionTokens } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
-    const first = this.prepareFirst(questions, windows);
-    const isPassing = isFresh || !this.states.keepsAny || (task.isPassing === true && !this.states.knows(windows));
+    const first = this.#prepareFirst(questions, windows);
+    const isPassing = isFresh || !this.#states.keepsAny || (task.isPassing === true && !this.#states.knows(windows));
     const answered =
       first !== undefined && questions.length === 1 && isPassing
-        ? await this.answerPassing(first)
-        : await this.readAndAnswer(windows, questions, { first, isFresh });
+        ? await this.#answerPassing(first)
+        : await this.#readAndAnswer(windows, questions, { first, isFresh });
     return {
       ...answered,
       inputTokens: inputTokens + questionTokens,
-      isKept: this.states.knows(windows),
+      isKept: this.#states.knows(windows),
       ...timesSince(startedMs, tokenizedMs),
     };
   }
@@ -87,21 +87,21 @@ export class SplitEncoder {
   /** One share of a document's windows. @throws AppError context_length_exceeded */
   async encodeShare(task: Omit<EncodeTask, 'kind' | 'modelId'>): Promise<EncodeReply> {
     const startedMs = performance.now();
-    const { windows, inputTokens } = this.prompts.readState(task.state);
-    const { questionTokens } = this.prompts.readQuestions(task.questions);
+    const { windows, inputTokens } = this.#prompts.readState(task.state);
+    const { questionTokens } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
-    const shared = await this.states.share(cutShare(windows, task.share, task.shares), task.memory);
+    const shared = await this.#states.share(cutShare(windows, task.share, task.shares), task.memory);
     return { ...shared, inputTokens: inputTokens + questionTokens, ...timesSince(startedMs, tokenizedMs) };
   }
 
   /** Some questions about a document that is encoded already. */
   async answerShared(task: Omit<AnswerTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
     const startedMs = performance.now();
-    const { questions } = this.prompts.readQuestions(task.questions);
+    const { questions } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
-    const state = await this.states.readShares(task.shares);
+    const state = await this.#states.readShares(task.shares);
     try {
-      return { probabilities: await this.answerAll(questions, state), ...timesSince(startedMs, tokenizedMs) };
+      return { probabilities: await this.#answerAll(questions, state), ...timesSince(startedMs, tokenizedMs) };
     } finally {
       state.release();
     }
@@ -111,14 +111,14 @@ export class SplitEncoder {
   async answerSlice(task: Omit<AnswerSliceTask, 'kind' | 'modelId'>): Promise<AnswerSliceReply> {
     const startedMs = performance.now();
     const stateTokens = countTokens(task.shares.flatMap(({ windows }) => windows));
-    const question = this.prompts.prepare(this.prompts.readQuestion(task.question), stateTokens);
+    const question = this.#prompts.prepare(this.#prompts.readQuestion(task.question), stateTokens);
     const tokenizedMs = performance.now();
     const chunks = cutShare(question.chunks, task.slice, task.slices);
     // More slices than runs: nothing is left for some of them.
     if (chunks.length === 0) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
-    const state = await this.states.readShares(task.shares);
+    const state = await this.#states.readShares(task.shares);
     try {
-      return { vectors: await this.runChunks(chunks, question, state), ...timesSince(startedMs, tokenizedMs) };
+      return { vectors: await this.#runChunks(chunks, question, state), ...timesSince(startedMs, tokenizedMs) };
     } finally {
       state.release();
     }
@@ -127,28 +127,28 @@ export class SplitEncoder {
   /** The answer to a question of which all runs are done. */
   async endAnswer(task: Omit<AnswerEndTask, 'kind' | 'modelId'>): Promise<AnswerReply> {
     const startedMs = performance.now();
-    const question = this.prompts.prepare(this.prompts.readQuestion(task.question), task.stateTokens);
+    const question = this.#prompts.prepare(this.#prompts.readQuestion(task.question), task.stateTokens);
     const tokenizedMs = performance.now();
-    const probabilities = [this.readOut(question, await this.graphs.logitsOf(question, task.vectors))];
+    const probabilities = [this.#readOut(question, await this.#graphs.logitsOf(question, task.vectors))];
     return { probabilities, ...timesSince(startedMs, tokenizedMs) };
   }
 
-  private prepareFirst(
+  #prepareFirst(
     [question]: readonly TokenizedQuestion[],
     [window, ...more]: readonly Window[],
   ): FirstQuestion | undefined {
     if (question === undefined || window === undefined || more.length > 0) return undefined;
-    const prepared = this.prompts.prepare(question, window.tokens);
-    return this.graphs.canDecideWindow(prepared) ? { window, question: prepared } : undefined;
+    const prepared = this.#prompts.prepare(question, window.tokens);
+    return this.#graphs.canDecideWindow(prepared) ? { window, question: prepared } : undefined;
   }
 
   /** Keys and values that nobody will ask for are not written. */
-  private async answerPassing({ window, question }: FirstQuestion): Promise<Answered> {
-    const logits = await this.graphs.decideWindow(window, question);
-    return { probabilities: [this.readOut(question, logits)], stateTokens: window.tokens, keptTokens: 0 };
+  async #answerPassing({ window, question }: FirstQuestion): Promise<Answered> {
+    const logits = await this.#graphs.decideWindow(window, question);
+    return { probabilities: [this.#readOut(question, logits)], stateTokens: window.tokens, keptTokens: 0 };
   }
 
-  private async readAndAnswer(
+  async #readAndAnswer(
     windows: readonly Window[],
     questions: readonly TokenizedQuestion[],
     { first, isFresh }: { first: FirstQuestion | undefined; isFresh: boolean },
@@ -157,12 +157,12 @@ export class SplitEncoder {
     const encodeOnly =
       first &&
       (async (target: KeyValues) => {
-        const logits = await this.graphs.decideWindow(first.window, first.question, target);
-        answers.push(this.readOut(first.question, logits));
+        const logits = await this.#graphs.decideWindow(first.window, first.question, target);
+        answers.push(this.#readOut(first.question, logits));
       });
-    const { state, keptTokens } = await this.states.read(windows, { isFresh, encodeOnly });
+    const { state, keptTokens } = await this.#states.read(windows, { isFresh, encodeOnly });
     try {
-      const others = await this.answerAll(questions.slice(answers.length), state);
+      const others = await this.#answerAll(questions.slice(answers.length), state);
       return { probabilities: [...answers, ...others], stateTokens: countTokens(windows), keptTokens };
     } finally {
       state.release();
@@ -170,30 +170,30 @@ export class SplitEncoder {
   }
 
   /** @returns `[questions][options]`, in the order of the request */
-  private async answerAll(questions: readonly TokenizedQuestion[], state: Lease): Promise<number[][]> {
+  async #answerAll(questions: readonly TokenizedQuestion[], state: Lease): Promise<number[][]> {
     const probabilities: number[][] = [];
     for (const tokenized of questions) {
-      const question = this.prompts.prepare(tokenized, state.keyValues.tokens);
-      const vectors = await this.runChunks(question.chunks, question, state);
-      probabilities.push(this.readOut(question, await this.graphs.logitsOf(question, vectors)));
+      const question = this.#prompts.prepare(tokenized, state.keyValues.tokens);
+      const vectors = await this.#runChunks(question.chunks, question, state);
+      probabilities.push(this.#readOut(question, await this.#graphs.logitsOf(question, vectors)));
     }
     return probabilities;
   }
 
   /** @param chunks of the question @returns `[chunks][pieces × hidden]` */
-  private async runChunks(chunks: readonly Chunk[], question: PreparedQuestion, state: Lease): Promise<Float32Array[]> {
-    const windows = this.prompts.instructionWindows(question);
-    if (windows.length === 0) return this.graphs.pieceVectors(chunks, state.keyValues);
-    const { state: instructions } = await this.states.read(windows);
-    const joined = await this.states.join([state, instructions]).finally(() => instructions.release());
+  async #runChunks(chunks: readonly Chunk[], question: PreparedQuestion, state: Lease): Promise<Float32Array[]> {
+    const windows = this.#prompts.instructionWindows(question);
+    if (windows.length === 0) return this.#graphs.pieceVectors(chunks, state.keyValues);
+    const { state: instructions } = await this.#states.read(windows);
+    const joined = await this.#states.join([state, instructions]).finally(() => instructions.release());
     try {
-      return await this.graphs.pieceVectors(chunks, joined.keyValues);
+      return await this.#graphs.pieceVectors(chunks, joined.keyValues);
     } finally {
       joined.release();
     }
   }
 
-  private readOut(question: PreparedQuestion, logits: Float32Array): number[] {
+  #readOut(question: PreparedQuestion, logits: Float32Array): number[] {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
     return restoreOrder(softmax(logits, temperature), question.order);
   }

@@ -23,34 +23,34 @@ export interface SplitSessions {
 }
 
 export class SplitGraphs {
-  private readonly shape: SplitEncoderManifest['shape'];
-  private readonly sessions: SplitSessions;
+  readonly #shape: SplitEncoderManifest['shape'];
+  readonly #sessions: SplitSessions;
   /** Of `encode`'s outputs and `answer`'s inputs, in the order of `KeyValues.parts`. */
-  private readonly keyValueNames: readonly string[];
+  readonly #keyValueNames: readonly string[];
 
   constructor(shape: SplitEncoderManifest['shape'], sessions: SplitSessions) {
-    [this.shape, this.sessions] = [shape, sessions];
+    [this.#shape, this.#sessions] = [shape, sessions];
     const layers = Array.from({ length: shape.layers }, (_, layer) => layer);
-    this.keyValueNames = layers.flatMap((layer) => [`key_${layer}`, `value_${layer}`]);
+    this.#keyValueNames = layers.flatMap((layer) => [`key_${layer}`, `value_${layer}`]);
   }
 
   /** One window to a run, unpadded: dynamic quantization scales by the whole run. @returns the caller's, to be freed */
   async encodeWindow(window: Window): Promise<KeyValues> {
-    const outputs = await this.sessions.encode.run(windowFeeds(window));
-    return { tokens: window.ids.length, parts: this.keyValueNames.map((name) => floatValues(outputs[name])) };
+    const outputs = await this.#sessions.encode.run(windowFeeds(window));
+    return { tokens: window.ids.length, parts: this.#keyValueNames.map((name) => floatValues(outputs[name])) };
   }
 
   /** The same, written where it is wanted. @param target of as many tokens as the window has */
   encodeWindowInto(window: Window, target: KeyValues): Promise<void> {
-    return this.sessions.encode.runInto(windowFeeds(window), this.keyValueTensors(target));
+    return this.#sessions.encode.runInto(windowFeeds(window), this.#keyValueTensors(target));
   }
 
   /** One run per chunk. @returns `[chunks][pieces × hidden]` */
   async pieceVectors(chunks: readonly Chunk[], keyValues: KeyValues): Promise<Float32Array[]> {
-    const feeds = this.keyValueTensors(keyValues);
+    const feeds = this.#keyValueTensors(keyValues);
     const vectors: Float32Array[] = [];
     for (const chunk of chunks) {
-      const outputs = await this.sessions.answer.run({ ...feeds, ...chunkFeeds(chunk) });
+      const outputs = await this.#sessions.answer.run({ ...feeds, ...chunkFeeds(chunk) });
       vectors.push(floatValues(outputs['piece_vectors']));
     }
     return vectors;
@@ -62,7 +62,7 @@ export class SplitGraphs {
     const pool = new OptionPool(count);
     for (const [place, chunk] of question.chunks.entries()) pool.add(chunk, pieceVectors[place] ?? new Float32Array());
     const vectors = pool.vectors();
-    const outputs = await this.sessions.head.run({
+    const outputs = await this.#sessions.head.run({
       option_vectors: floatTensor(vectors, [1, count, vectors.length / count]),
       ...questionFeeds(question),
     });
@@ -72,7 +72,7 @@ export class SplitGraphs {
   /** Whether `decideWindow` takes this question: short, in one chunk, one piece per option. */
   canDecideWindow({ windows, chunks, order }: PreparedQuestion): boolean {
     const [chunk] = chunks;
-    if (this.sessions.decide === undefined || windows.length > 0 || chunks.length !== 1) return false;
+    if (this.#sessions.decide === undefined || windows.length > 0 || chunks.length !== 1) return false;
     return chunk?.options.length === order.length && chunk.tokenIds.length <= ONE_RUN_TOKENS;
   }
 
@@ -81,20 +81,20 @@ export class SplitGraphs {
    * @param target for the window's keys and values; undefined: nobody will ask again
    */
   async decideWindow(window: Window, question: PreparedQuestion, target?: KeyValues): Promise<Float32Array> {
-    const { decide } = this.sessions;
+    const { decide } = this.#sessions;
     const [chunk] = question.chunks;
     if (decide === undefined || chunk === undefined) throw new Error('not a question for one run');
     const stateIds = int64Tensor(window.ids, [1, window.ids.length]);
     const feeds = { state_ids: stateIds, ...chunkFeeds(chunk), ...questionFeeds(question) };
     if (target === undefined) return floatValues((await decide.run(feeds, ['logits']))['logits']);
     const logits = new Float32Array(question.order.length);
-    await decide.runInto(feeds, { ...this.keyValueTensors(target), logits: floatTensor(logits, [1, logits.length]) });
+    await decide.runInto(feeds, { ...this.#keyValueTensors(target), logits: floatTensor(logits, [1, logits.length]) });
     return logits;
   }
 
-  private keyValueTensors({ tokens, parts }: KeyValues): Record<string, Tensor> {
-    const dims = [1, this.shape.heads, tokens, this.shape.head_size];
-    const named = this.keyValueNames.map((name, index) => [name, parts[index] ?? new Float32Array()] as const);
+  #keyValueTensors({ tokens, parts }: KeyValues): Record<string, Tensor> {
+    const dims = [1, this.#shape.heads, tokens, this.#shape.head_size];
+    const named = this.#keyValueNames.map((name, index) => [name, parts[index] ?? new Float32Array()] as const);
     return Object.fromEntries(named.map(([name, part]) => [name, floatTensor(part, dims)]));
   }
 }

@@ -51,44 +51,44 @@ interface StoredDocument {
 export class StateMemory {
   /** Whether a document can be found later at all. */
   readonly keepsAny: boolean;
-  private readonly slab: Slab;
-  private readonly held = new Set<StoredDocument>();
+  readonly #slab: Slab;
+  readonly #held = new Set<StoredDocument>();
   /** By key, the least recently used first. */
-  private readonly kept = new Map<string, StoredDocument>();
+  readonly #kept = new Map<string, StoredDocument>();
   /** By key of the window, in the document that was kept last. */
-  private readonly keptWindows = new Map<string, { readonly document: StoredDocument; readonly from: number }>();
+  readonly #keptWindows = new Map<string, { readonly document: StoredDocument; readonly from: number }>();
   /** A document that is not kept, after one part of its decision. */
-  private left: StoredDocument | undefined;
-  private leftTimer: NodeJS.Timeout | undefined;
+  #left: StoredDocument | undefined;
+  #leftTimer: NodeJS.Timeout | undefined;
 
   constructor({ keptBytes, scratchBytes }: StateMemoryOptions) {
     this.keepsAny = keptBytes > 0;
-    this.slab = new Slab(this.keepsAny ? keptBytes : scratchBytes);
+    this.#slab = new Slab(this.keepsAny ? keptBytes : scratchBytes);
   }
 
   has(windows: readonly WindowKey[]): boolean {
-    return this.keepsAny && this.kept.has(keyOfDocument(windows));
+    return this.keepsAny && this.#kept.has(keyOfDocument(windows));
   }
 
   /** The kept document of these windows. */
   find(windows: readonly WindowKey[]): Lease | undefined {
-    const document = this.kept.get(keyOfDocument(windows));
-    return document && this.lease(this.touched(document));
+    const document = this.#kept.get(keyOfDocument(windows));
+    return document && this.#lease(this.#touched(document));
   }
 
   /** A kept document with this window in it. */
   findWindow(key: string): KeptWindow | undefined {
-    const found = this.keptWindows.get(key);
-    return found && { document: this.lease(this.touched(found.document)), from: found.from };
+    const found = this.#keptWindows.get(key);
+    return found && { document: this.#lease(this.#touched(found.document)), from: found.from };
   }
 
   /** The document of these windows, where it is not kept and another part of its decision has just left it. */
   findLeft(windows: readonly WindowKey[]): Lease | undefined {
-    const { left } = this;
+    const left = this.#left;
     if (left === undefined || left.key !== keyOfDocument(windows)) return undefined;
-    clearTimeout(this.leftTimer);
-    this.left = undefined;
-    return this.lease(left);
+    clearTimeout(this.#leftTimer);
+    this.#left = undefined;
+    return this.#lease(left);
   }
 
   /**
@@ -96,81 +96,81 @@ export class StateMemory {
    * not enough, nothing goes, and the document has memory of its own.
    */
   lend(windows: readonly WindowKey[], layout: KeyValueLayout, { isPart = false } = {}): Lease {
-    if (isPart) this.dropLeft();
-    const place = this.makeRoom(layout.floats(countTokens(windows)));
-    return this.open({ key: keyOfDocument(windows), windows, isPart }, layout, place);
+    if (isPart) this.#dropLeft();
+    const place = this.#makeRoom(layout.floats(countTokens(windows)));
+    return this.#open({ key: keyOfDocument(windows), windows, isPart }, layout, place);
   }
 
   /** Room for what nobody will ask for again. Nothing that is kept goes for it. */
   lendBriefly(tokens: number, layout: KeyValueLayout): Lease {
-    const place = this.slab.take(layout.floats(tokens));
-    return this.open({ key: '', windows: [{ key: '', tokens }], isPart: false }, layout, place);
+    const place = this.#slab.take(layout.floats(tokens));
+    return this.#open({ key: '', windows: [{ key: '', tokens }], isPart: false }, layout, place);
   }
 
   /** Nobody has asked for anything for a while: memory in which nothing is kept goes back to the system. */
   rest(): void {
-    this.dropLeft();
-    this.slab.freeIfEmpty();
+    this.#dropLeft();
+    this.#slab.freeIfEmpty();
   }
 
-  private open(
+  #open(
     document: Pick<StoredDocument, 'key' | 'windows' | 'isPart'>,
     layout: KeyValueLayout,
     place: Place | undefined,
   ): Lease {
     const memory = place?.memory ?? new Float32Array(layout.floats(countTokens(document.windows)));
-    return this.lease({ ...document, place, layout, memory, isWritten: false, isKept: false, holders: 0 });
+    return this.#lease({ ...document, place, layout, memory, isWritten: false, isKept: false, holders: 0 });
   }
 
-  private lease(document: StoredDocument): Lease {
+  #lease(document: StoredDocument): Lease {
     document.holders++;
-    this.held.add(document);
+    this.#held.add(document);
     let isHeld = true;
     return {
       get keyValues() {
         return document.layout.view(document.memory, countTokens(document.windows));
       },
-      keep: () => this.keep(document),
+      keep: () => this.#keep(document),
       release: () => {
-        if (isHeld) this.release(document);
+        if (isHeld) this.#release(document);
         isHeld = false;
       },
     };
   }
 
-  private keep(document: StoredDocument): void {
+  #keep(document: StoredDocument): void {
     document.isWritten = true;
-    if (!this.keepsAny || document.isKept || !this.moveIn(document)) return;
-    const older = this.kept.get(document.key);
-    if (older !== undefined) this.forget(older);
+    if (!this.keepsAny || document.isKept || !this.#moveIn(document)) return;
+    const older = this.#kept.get(document.key);
+    if (older !== undefined) this.#forget(older);
     document.isKept = true;
-    this.kept.set(document.key, document);
+    this.#kept.set(document.key, document);
     let from = 0;
     for (const { key, tokens } of document.windows) {
-      this.keptWindows.set(key, { document, from });
+      this.#keptWindows.set(key, { document, from });
       from += tokens;
     }
   }
 
-  private release(document: StoredDocument): void {
+  #release(document: StoredDocument): void {
     document.holders--;
     if (document.holders > 0) return;
-    this.held.delete(document);
+    this.#held.delete(document);
     if (document.isKept) return;
-    if (document.isPart && document.isWritten) this.leave(document);
-    else this.free(document);
+    if (document.isPart && document.isWritten) this.#leave(document);
+    else this.#free(document);
   }
 
-  private leave(document: StoredDocument): void {
-    this.dropLeft();
-    this.left = document;
-    this.leftTimer = setTimeout(() => this.dropLeft(), LEFT_MS).unref();
+  #leave(document: StoredDocument): void {
+    this.#dropLeft();
+    this.#left = document;
+    this.#leftTimer = setTimeout(() => this.#dropLeft(), LEFT_MS).unref();
   }
 
   /** What it was copied from may have been in the way, and no longer is. @returns whether it has a place */
-  private moveIn(document: StoredDocument): boolean {
+  #moveIn(document: StoredDocument): boolean {
     if (document.place !== undefined) return true;
-    const place = this.makeRoom(document.memory.length);
+    const place = this.#makeRoom(document.memory.length);
     if (place === undefined) return false;
     place.memory.set(document.memory);
     freeArrays([document.memory]);
@@ -178,43 +178,43 @@ export class StateMemory {
     return true;
   }
 
-  private makeRoom(floats: number): Place | undefined {
-    const held = [...this.held].flatMap(({ place }) => place ?? []);
-    if (!this.slab.hasRoomBeside(held, floats)) return undefined;
-    let place = this.slab.take(floats);
-    if (place === undefined) this.dropLeft();
-    for (const document of this.kept.values()) {
-      place ??= this.slab.take(floats);
+  #makeRoom(floats: number): Place | undefined {
+    const held = [...this.#held].flatMap(({ place }) => place ?? []);
+    if (!this.#slab.hasRoomBeside(held, floats)) return undefined;
+    let place = this.#slab.take(floats);
+    if (place === undefined) this.#dropLeft();
+    for (const document of this.#kept.values()) {
+      place ??= this.#slab.take(floats);
       if (place !== undefined) break;
-      if (document.holders === 0) this.forget(document);
+      if (document.holders === 0) this.#forget(document);
     }
-    return place ?? this.slab.take(floats);
+    return place ?? this.#slab.take(floats);
   }
 
-  private touched(document: StoredDocument): StoredDocument {
-    this.kept.delete(document.key);
-    this.kept.set(document.key, document);
+  #touched(document: StoredDocument): StoredDocument {
+    this.#kept.delete(document.key);
+    this.#kept.set(document.key, document);
     return document;
   }
 
-  private forget(document: StoredDocument): void {
+  #forget(document: StoredDocument): void {
     const { key, windows, holders } = document;
-    this.kept.delete(key);
+    this.#kept.delete(key);
     for (const window of windows) {
-      if (this.keptWindows.get(window.key)?.document === document) this.keptWindows.delete(window.key);
+      if (this.#keptWindows.get(window.key)?.document === document) this.#keptWindows.delete(window.key);
     }
     document.isKept = false;
-    if (holders === 0) this.free(document);
+    if (holders === 0) this.#free(document);
   }
 
-  private dropLeft(): void {
-    clearTimeout(this.leftTimer);
-    if (this.left !== undefined) this.free(this.left);
-    this.left = undefined;
+  #dropLeft(): void {
+    clearTimeout(this.#leftTimer);
+    if (this.#left !== undefined) this.#free(this.#left);
+    this.#left = undefined;
   }
 
-  private free({ place, memory }: StoredDocument): void {
+  #free({ place, memory }: StoredDocument): void {
     if (place === undefined) freeArrays([memory]);
-    else this.slab.giveBack(place);
+    else this.#slab.giveBack(place);
   }
 }

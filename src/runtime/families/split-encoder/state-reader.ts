@@ -31,24 +31,24 @@ interface ReadState {
 type KeptWindows = readonly (KeptWindow | undefined)[];
 
 export class StateReader {
-  private readonly graphs: StateReaderParts['graphs'];
-  private readonly layout: KeyValueLayout;
-  private readonly memory: StateMemory;
+  readonly #graphs: StateReaderParts['graphs'];
+  readonly #layout: KeyValueLayout;
+  readonly #memory: StateMemory;
 
   constructor({ graphs, layout, memory }: StateReaderParts) {
-    [this.graphs, this.layout, this.memory] = [graphs, layout, memory];
+    [this.#graphs, this.#layout, this.#memory] = [graphs, layout, memory];
   }
 
   /** A document, from the tokens of its text. */
   async read(windows: readonly Window[], { isFresh = false, encodeOnly }: ReadOptions = {}): Promise<ReadState> {
-    const known = isFresh ? undefined : this.memory.find(windows);
+    const known = isFresh ? undefined : this.#memory.find(windows);
     if (known !== undefined) return { state: known, keptTokens: countTokens(windows) };
-    const kept = isFresh ? [] : this.findEach(windows);
+    const kept = isFresh ? [] : this.#findEach(windows);
     try {
       const lent = isFresh
-        ? this.memory.lendBriefly(countTokens(windows), this.layout)
-        : this.memory.lend(keysOf(windows), this.layout);
-      const state = await written(lent, (target) => this.write(target, { windows, kept, encodeOnly }));
+        ? this.#memory.lendBriefly(countTokens(windows), this.#layout)
+        : this.#memory.lend(keysOf(windows), this.#layout);
+      const state = await written(lent, (target) => this.#write(target, { windows, kept, encodeOnly }));
       releaseEach(kept);
       if (!isFresh) state.keep();
       return { state, keptTokens: countKept(windows, kept) };
@@ -60,11 +60,11 @@ export class StateReader {
   /** One that is encoded already, by whichever workers. Parts of one decision about it follow one another. */
   async readShares(shares: readonly EncodedShare[]): Promise<Lease> {
     const windows = shares.flatMap((share) => share.windows);
-    const known = this.memory.find(windows) ?? this.memory.findLeft(windows);
+    const known = this.#memory.find(windows) ?? this.#memory.findLeft(windows);
     if (known !== undefined) return known;
-    const lent = this.memory.lend(windows, this.layout, { isPart: true });
-    const parts = shares.flatMap((share) => viewShare(share, this.layout));
-    const state = await written(lent, async (target) => this.layout.join(parts, target));
+    const lent = this.#memory.lend(windows, this.#layout, { isPart: true });
+    const parts = shares.flatMap((share) => viewShare(share, this.#layout));
+    const state = await written(lent, async (target) => this.#layout.join(parts, target));
     state.keep();
     return state;
   }
@@ -72,8 +72,8 @@ export class StateReader {
   /** Several documents as one, the second after the first. */
   async join(documents: readonly Lease[]): Promise<Lease> {
     const parts = documents.map(({ keyValues }) => keyValues);
-    const lent = this.memory.lendBriefly(countTokens(parts), this.layout);
-    return written(lent, async (target) => this.layout.join(parts, target));
+    const lent = this.#memory.lendBriefly(countTokens(parts), this.#layout);
+    return written(lent, async (target) => this.#layout.join(parts, target));
   }
 
   /** Writes windows where all workers see them. @param memory used if it is large enough */
@@ -81,13 +81,13 @@ export class StateReader {
     windows: readonly Window[],
     memory: SharedArrayBuffer | undefined,
   ): Promise<{ share: EncodedShare; keptTokens: number }> {
-    const share = openShare(keysOf(windows), this.layout, memory);
-    const targets = viewShare(share, this.layout);
-    const kept = this.findEach(windows);
+    const share = openShare(keysOf(windows), this.#layout, memory);
+    const targets = viewShare(share, this.#layout);
+    const kept = this.#findEach(windows);
     try {
       for (const [place, window] of windows.entries()) {
         const target = targets[place];
-        if (target !== undefined) await this.writeWindow(target, 0, { window, kept: kept[place] });
+        if (target !== undefined) await this.#writeWindow(target, 0, { window, kept: kept[place] });
       }
       return { share, keptTokens: countKept(windows, kept) };
     } finally {
@@ -97,15 +97,15 @@ export class StateReader {
 
   /** Whether the document is kept as a whole. */
   knows(windows: readonly WindowKey[]): boolean {
-    return this.memory.has(windows);
+    return this.#memory.has(windows);
   }
 
   /** Whether anything that is read can be found later. */
   get keepsAny(): boolean {
-    return this.memory.keepsAny;
+    return this.#memory.keepsAny;
   }
 
-  private async write(
+  async #write(
     target: KeyValues,
     {
       windows,
@@ -115,11 +115,11 @@ export class StateReader {
   ): Promise<void> {
     const [only, ...more] = windows;
     if (only !== undefined && more.length === 0 && kept[0] === undefined) {
-      return encodeOnly === undefined ? this.graphs.encodeWindowInto(only, target) : encodeOnly(target);
+      return encodeOnly === undefined ? this.#graphs.encodeWindowInto(only, target) : encodeOnly(target);
     }
     let to = 0;
     for (const [place, window] of windows.entries()) {
-      await this.writeWindow(target, to, { window, kept: kept[place] });
+      await this.#writeWindow(target, to, { window, kept: kept[place] });
       to += window.tokens;
     }
   }
@@ -128,23 +128,23 @@ export class StateReader {
    * Copies, never encodes into the target itself: on older Nodes the library refuses memory that other threads see.
    * @param to first of the window's tokens in the target
    */
-  private async writeWindow(
+  async #writeWindow(
     target: KeyValues,
     to: number,
     { window, kept }: { window: Window; kept: KeptWindow | undefined },
   ): Promise<void> {
     const { tokens } = window;
     if (kept !== undefined) {
-      this.layout.copy(kept.document.keyValues, target, { tokens, from: kept.from, to });
+      this.#layout.copy(kept.document.keyValues, target, { tokens, from: kept.from, to });
       return;
     }
-    const encoded = await this.graphs.encodeWindow(window);
-    this.layout.copy(encoded, target, { tokens, from: 0, to });
+    const encoded = await this.#graphs.encodeWindow(window);
+    this.#layout.copy(encoded, target, { tokens, from: 0, to });
     freeArrays(encoded.parts);
   }
 
-  private findEach(windows: readonly WindowKey[]): KeptWindows {
-    return windows.map(({ key }) => this.memory.findWindow(key));
+  #findEach(windows: readonly WindowKey[]): KeptWindows {
+    return windows.map(({ key }) => this.#memory.findWindow(key));
   }
 }
 

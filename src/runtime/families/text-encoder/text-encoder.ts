@@ -15,16 +15,16 @@ interface TextEncoderParts {
 }
 
 export class TextEncoder {
-  private readonly parts: TextEncoderParts;
-  private last: { readonly text: string; readonly limit: number | undefined; readonly ids: Int32Array } | undefined;
+  readonly #parts: TextEncoderParts;
+  #last: { readonly text: string; readonly limit: number | undefined; readonly ids: Int32Array } | undefined;
 
   constructor(parts: TextEncoderParts) {
-    this.parts = parts;
+    this.#parts = parts;
   }
 
   /** What `embed` would bill. @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
   countTokens({ inputs, longInputs }: Pick<EmbedTask, 'inputs' | 'longInputs'>): number {
-    return tokenizeInputs(inputs, { ...this.parts, longInputs }).inputTokens;
+    return tokenizeInputs(inputs, { ...this.#parts, longInputs }).inputTokens;
   }
 
   /** @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
@@ -32,14 +32,14 @@ export class TextEncoder {
     const startedMs = performance.now();
     // All are checked before the first is run: a call that must fail costs no inference.
     const { rows, inputTokens } = tokenizeInputs(task.inputs, {
-      ...this.parts,
+      ...this.#parts,
       longInputs: task.longInputs,
-      encodeShared: (text, limit) => this.encodeShared(text, limit),
+      encodeShared: (text, limit) => this.#encodeShared(text, limit),
     });
     const tokenizedMs = performance.now();
     const embeddings: EmbedReply['embeddings'][number][] = [];
     for (const [at, { windows }] of rows.entries()) {
-      const read = await this.read(windows);
+      const read = await this.#read(windows);
       embeddings.push(task.inputs[at]?.share === undefined ? finishVector(meanOfWindows(read), task) : read);
     }
     return {
@@ -52,30 +52,30 @@ export class TextEncoder {
   }
 
   /** One window after the other: none depends on its neighbours. */
-  private async read(windows: readonly Int32Array[]): Promise<EmbeddedWindows> {
+  async #read(windows: readonly Int32Array[]): Promise<EmbeddedWindows> {
     const vectors: Float32Array[] = [];
-    for (const ids of windows) vectors.push(await this.run(ids));
+    for (const ids of windows) vectors.push(await this.#run(ids));
     return { vectors, tokens: windows.map(({ length }) => length) };
   }
 
   /** Shares of a text mostly come one after the other: it is tokenised for the first of them. */
-  private encodeShared(text: string, limit: number | undefined): Int32Array {
-    if (this.last?.text !== text || this.last.limit !== limit) {
-      this.last = { text, limit, ids: this.parts.tokenizer.encode(text, limit) };
+  #encodeShared(text: string, limit: number | undefined): Int32Array {
+    if (this.#last?.text !== text || this.#last.limit !== limit) {
+      this.#last = { text, limit, ids: this.#parts.tokenizer.encode(text, limit) };
     }
-    return this.last.ids;
+    return this.#last.ids;
   }
 
   /** @returns `[dimensions]` of the model */
-  private async run(ids: Int32Array): Promise<Float32Array> {
-    const { cls, sep } = this.parts.tokenizer.special;
+  async #run(ids: Int32Array): Promise<Float32Array> {
+    const { cls, sep } = this.#parts.tokenizer.special;
     const row = new Int32Array(ids.length + 2);
     row[0] = cls;
     row.set(ids, 1);
     row[row.length - 1] = sep;
     const dims = [1, row.length];
     const mask = new Int32Array(row.length).fill(1);
-    const outputs = await this.parts.embed.run({
+    const outputs = await this.#parts.embed.run({
       token_ids: int64Tensor(row, dims),
       attention_mask: int64Tensor(mask, dims),
     });
