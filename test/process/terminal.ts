@@ -12,6 +12,7 @@ export function hasTerminals(): boolean {
 }
 
 export function inTerminal(command: string): string[] {
-  // Some shells replace themselves by their last command and others stay, and then hear the keyboard as well.
-  return ['script', '-qec', `exec ${command}`, '/dev/null'];
+  // Who starts the tests may have any shell. Some replace themselves by their last command and others stay, and then hear
+  // the keyboard as well.
+  return ['env', 'SHELL=/bin/sh', 'script', '-qec', `exec ${command}`, '/dev/null'];
 }
