@@ -1,5 +1,5 @@
 // One word for one concept: names of the source are unique, nothing has two names, the glossary of ARCHITECTURE.md is
-// complete. Each rule is shown to catch its violation.
+// complete, and members are private in one way. Each rule is shown to catch its violation.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import {
   type Declaration,
   declarationsOf,
   findGlossaryFaults,
+  findPrivateKeywords,
   findSecondNames,
   findThingsWithTwoNames,
   findWordsWithTwoMeanings,
@@ -49,6 +50,10 @@ describe('in src/', () => {
   it('no type is a second name, and no file hands on what another declares', () => {
     expect(findSecondNames(sources)).toEqual([]);
   });
+
+  it('members are private by # and not by a keyword', () => {
+    expect(findPrivateKeywords(sources)).toEqual([]);
+  });
 });
 
 describe('the glossary', () => {
@@ -84,7 +89,7 @@ describe('a planted fault', () => {
     'src/services/work.ts':
       '/** The same members, in another order. */\nexport interface Work {\n  readonly costMs: number;\n  readonly id: string;\n}\n',
     'src/services/requester.ts':
-      "import type { Work } from './work.ts';\nexport type Asked = Work;\nexport class Asker {\n  private readonly work: Asked | undefined;\n}\n",
+      "import type { Work } from './work.ts';\nexport type Asked = Work;\nexport class Asker {\n  private constructor() {}\n  private readonly work: Asked | undefined;\n}\n",
   };
 
   beforeAll(() => {
@@ -115,6 +120,12 @@ describe('a planted fault', () => {
     expect(findSecondNames(planted)).toEqual([
       "export type { Job } from './job.ts'; hands on what another file declares: src/engine/engine.ts:3",
       'Asked is a second name of Work: src/services/requester.ts:2',
+    ]);
+  });
+
+  it('is told: a member that is private by a keyword', () => {
+    expect(findPrivateKeywords(planted)).toEqual([
+      'src/services/requester.ts:5: private readonly work: Asked | undefined;',
     ]);
   });
 

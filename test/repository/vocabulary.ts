@@ -144,6 +144,26 @@ function isPlainName(type: ts.TypeNode): boolean {
   return ts.isTypeReferenceNode(type) && type.typeArguments === undefined;
 }
 
+/**
+ * Members that are private by a keyword, which counts for the compiler alone; `#name` counts always. A constructor has no
+ * other way, nor has what a subclass may use.
+ */
+export function findPrivateKeywords(sources: readonly SourceFile[]): string[] {
+  const keywords = [ts.SyntaxKind.PrivateKeyword, ts.SyntaxKind.PublicKeyword];
+  return sources.flatMap(({ path, tree }) => {
+    const found: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (!ts.isConstructorDeclaration(node) && keywords.some((kind) => hasModifier(node, kind))) {
+        const line = tree.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+        found.push(`${path}:${line}: ${node.getText().split('\n')[0]}`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(tree);
+    return found;
+  });
+}
+
 export interface GlossaryRow {
   readonly word: string;
   /** Of types that carry the word. */

@@ -34,63 +34,63 @@ export interface SchedulerOptions {
 }
 
 export class Scheduler {
-  private readonly pool: InferencePool;
-  private readonly limits: AdmissionLimits;
-  private readonly clock: Clock;
-  private readonly onWorkerFault: (worker: number) => void;
-  private readonly queue = new FairQueue();
-  private readonly running: RunningTasks;
-  private readonly drainRate = new DrainRate();
-  private readonly overtaking: Overtaking;
-  private readonly refusalCounts: Record<RefusalReason, number> = { jobs: 0, cost: 0, wait: 0, late: 0 };
-  private isClosed = false;
-  private idleWaiters: (() => void)[] = [];
-  private cancelSecondLook: (() => void) | undefined;
+  readonly #pool: InferencePool;
+  readonly #limits: AdmissionLimits;
+  readonly #clock: Clock;
+  readonly #onWorkerFault: (worker: number) => void;
+  readonly #queue = new FairQueue();
+  readonly #running: RunningTasks;
+  readonly #drainRate = new DrainRate();
+  readonly #overtaking: Overtaking;
+  readonly #refusalCounts: Record<RefusalReason, number> = { jobs: 0, cost: 0, wait: 0, late: 0 };
+  #isClosed = false;
+  #idleWaiters: (() => void)[] = [];
+  #cancelSecondLook: (() => void) | undefined;
 
   constructor({ pool, limits, clock, onWorkerFault = () => undefined }: SchedulerOptions) {
-    this.pool = pool;
-    this.limits = limits;
-    this.clock = clock;
-    this.onWorkerFault = onWorkerFault;
-    this.running = new RunningTasks(pool.workers);
-    this.overtaking = new Overtaking(pool.workers);
+    this.#pool = pool;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#onWorkerFault = onWorkerFault;
+    this.#running = new RunningTasks(pool.workers);
+    this.#overtaking = new Overtaking(pool.workers);
   }
 
   get workers(): number {
-    return this.pool.workers;
+    return this.#pool.workers;
   }
 
   get idleWorkers(): number {
-    return this.running.idle.length;
+    return this.#running.idle.length;
   }
 
   get busyWorkers(): number {
-    return this.pool.workers - this.idleWorkers;
+    return this.#pool.workers - this.idleWorkers;
   }
 
   /** Tickets of which no part has begun. */
   get queuedJobs(): number {
-    return this.queue.jobCount();
+    return this.#queue.jobCount();
   }
 
   get queuedCostMs(): number {
-    return this.queue.waitingCostMs();
+    return this.#queue.waitingCostMs();
   }
 
   /** When all that is queued or runs now will be done. */
   get expectedDrainMs(): number {
-    const workerBusyMs = this.running.busyMs(this.clock.nowMs());
-    return expectedDrainMs({ costMs: this.queuedCostMs, workerBusyMs, drainRate: this.drainRate.perWorker });
+    const workerBusyMs = this.#running.busyMs(this.#clock.nowMs());
+    return expectedDrainMs({ costMs: this.queuedCostMs, workerBusyMs, drainRate: this.#drainRate.perWorker });
   }
 
   /** Since the start. */
   get refusals(): Readonly<Record<RefusalReason, number>> {
-    return this.refusalCounts;
+    return this.#refusalCounts;
   }
 
   /** How long the latest run is past the time it could be expected to take; 0 when none is. */
   lateMs(): number {
-    return this.running.lateMs(this.clock.nowMs());
+    return this.#running.lateMs(this.#clock.nowMs());
   }
 
   /**
@@ -100,27 +100,27 @@ export class Scheduler {
    */
   submit(ticket: QueuedTicket): void {
     ticket.caller.signal.throwIfAborted();
-    if (this.isClosed) {
+    if (this.#isClosed) {
       throw new AppError('overloaded', 'The server is stopping.', { retryAfterMs: RETRY_ELSEWHERE_MS });
     }
-    const nowMs = this.clock.nowMs();
-    this.admit(ticket, nowMs);
+    const nowMs = this.#clock.nowMs();
+    this.#admit(ticket, nowMs);
     ticket.isIn = true;
     ticket.submittedMs = nowMs;
     ticket.latestStartMs = latestStartMs(ticket, nowMs);
-    this.queue.push(ticket);
-    this.pump();
-    if (!ticket.hasBegun) this.watch(ticket);
+    this.#queue.push(ticket);
+    this.#pump();
+    if (!ticket.hasBegun) this.#watch(ticket);
   }
 
   /** Runs a golden case on a free worker. @returns false at once when none is free: the running tasks tell as much */
   async probe(costMs: number): Promise<boolean> {
-    const worker = this.running.idle[0];
+    const worker = this.#running.idle[0];
     if (worker === undefined) return false;
     try {
-      await this.runTask(PROBE, worker, costMs);
+      await this.#runTask(PROBE, worker, costMs);
     } finally {
-      this.pump();
+      this.#pump();
     }
     return true;
   }
@@ -128,39 +128,39 @@ export class Scheduler {
   /** Resolves when nothing waits and nothing runs. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
-      this.idleWaiters.push(resolve);
-      this.wakeIdleWaiters();
+      this.#idleWaiters.push(resolve);
+      this.#wakeIdleWaiters();
     });
   }
 
   /** Refuses what comes from now on. Resolves when what was let in has ended. */
   close(): Promise<void> {
-    this.isClosed = true;
+    this.#isClosed = true;
     return this.idle();
   }
 
-  private admit(ticket: QueuedTicket, nowMs: number): void {
+  #admit(ticket: QueuedTicket, nowMs: number): void {
     const { queueClass, costMs, deadlineMs } = ticket;
     // Where nothing waits and a worker is free, only a deadline can be missed.
-    const isAlone = this.queue.isEmpty && this.idleWorkers > 0;
+    const isAlone = this.#queue.isEmpty && this.idleWorkers > 0;
     if (!isAlone || deadlineMs !== undefined) {
-      const refusal = findRefusal(this.loadFor(ticket, nowMs), ticket, this.limits);
+      const refusal = findRefusal(this.#loadFor(ticket, nowMs), ticket, this.#limits);
       if (refusal !== undefined) {
-        this.refusalCounts[refusal.reason] += 1;
+        this.#refusalCounts[refusal.reason] += 1;
         throw overloaded(refusal.retryAfterMs);
       }
     }
-    if (queueClass === 'decision') this.overtaking.observe(costMs, nowMs);
+    if (queueClass === 'decision') this.#overtaking.observe(costMs, nowMs);
   }
 
   /** Until work on it begins. */
-  private watch(ticket: QueuedTicket): void {
+  #watch(ticket: QueuedTicket): void {
     const { signal } = ticket.caller;
-    const leave = () => this.drop(ticket, () => signal.reason);
-    const cancelDeadline = this.clock.after(this.limits.deadlineMs, () =>
-      this.drop(ticket, () => {
-        this.refusalCounts.wait += 1;
-        return overloaded(expectedWaitMs(this.loadFor(ticket, this.clock.nowMs())));
+    const leave = () => this.#drop(ticket, () => signal.reason);
+    const cancelDeadline = this.#clock.after(this.#limits.deadlineMs, () =>
+      this.#drop(ticket, () => {
+        this.#refusalCounts.wait += 1;
+        return overloaded(expectedWaitMs(this.#loadFor(ticket, this.#clock.nowMs())));
       }),
     );
     ticket.stopWatching = () => {
@@ -171,88 +171,88 @@ export class Scheduler {
     signal.addEventListener('abort', leave, { once: true });
   }
 
-  private drop(ticket: QueuedTicket, reason: () => unknown): void {
+  #drop(ticket: QueuedTicket, reason: () => unknown): void {
     ticket.stopWatching?.();
-    if (this.queue.remove(ticket)) ticket.fail(reason());
-    this.pump();
+    if (this.#queue.remove(ticket)) ticket.fail(reason());
+    this.#pump();
   }
 
-  private pump(): void {
-    this.cancelSecondLook?.();
-    this.cancelSecondLook = undefined;
-    while (this.running.idle.length > 0 && !this.queue.isEmpty) {
+  #pump(): void {
+    this.#cancelSecondLook?.();
+    this.#cancelSecondLook = undefined;
+    while (this.#running.idle.length > 0 && !this.#queue.isEmpty) {
       // While others wait, a ticket takes one worker at a time: more would make it faster and nobody else. Then anybody.
-      if (!this.startNext(true) && !this.startNext(false)) break;
+      if (!this.#startNext(true) && !this.#startNext(false)) break;
     }
-    this.wakeIdleWaiters();
+    this.#wakeIdleWaiters();
   }
 
   /** @param isOneEach only tickets of which no part runs @returns false when nothing may run now */
-  private startNext(isOneEach: boolean): boolean {
-    const nowMs = this.clock.nowMs();
+  #startNext(isOneEach: boolean): boolean {
+    const nowMs = this.#clock.nowMs();
     let worker: number | undefined;
-    const ticket = this.queue.find(nowMs, (next) => {
+    const ticket = this.#queue.find(nowMs, (next) => {
       if ((isOneEach && next.runningParts > 0) || !next.mayRun) return false;
-      const chosen = this.chooseWorker(next, nowMs);
+      const chosen = this.#chooseWorker(next, nowMs);
       if (chosen !== undefined) worker = chosen;
       return chosen !== undefined;
     });
     if (ticket === undefined || worker === undefined) return false;
-    void this.runPart(ticket, this.queue.handOut(ticket), worker);
+    void this.#runPart(ticket, this.#queue.handOut(ticket), worker);
     return true;
   }
 
-  private chooseWorker({ parts, nextPart }: QueuedTicket, nowMs: number): number | undefined {
+  #chooseWorker({ parts, nextPart }: QueuedTicket, nowMs: number): number | undefined {
     const part = parts[nextPart];
-    const chosen = part && chooseWorker(part, this.running.times(nowMs));
+    const chosen = part && chooseWorker(part, this.#running.times(nowMs));
     // What waits for its worker is looked at again soon: the worker may take longer than was expected of it.
-    if (chosen === undefined) this.lookAgain();
+    if (chosen === undefined) this.#lookAgain();
     return chosen;
   }
 
-  private lookAgain(): void {
-    this.cancelSecondLook ??= this.clock.after(SECOND_LOOK_MS, () => {
-      this.cancelSecondLook = undefined;
-      this.pump();
+  #lookAgain(): void {
+    this.#cancelSecondLook ??= this.#clock.after(SECOND_LOOK_MS, () => {
+      this.#cancelSecondLook = undefined;
+      this.#pump();
     });
   }
 
   /** The one place that knows, at the moment at which a part begins, what else waits and which workers are idle. */
-  private async runPart(ticket: QueuedTicket, part: Part, worker: number): Promise<void> {
-    const startedMs = this.clock.nowMs();
+  async #runPart(ticket: QueuedTicket, part: Part, worker: number): Promise<void> {
+    const startedMs = this.#clock.nowMs();
     if (ticket.beginPart(startedMs)) ticket.stopWatching?.();
     let isDone = false;
     try {
-      const reply = await this.runTask(part.begin(worker), worker, part.costMs);
-      const wallMs = this.clock.nowMs() - startedMs;
-      this.drainRate.observe(part.costMs, wallMs);
+      const reply = await this.#runTask(part.begin(worker), worker, part.costMs);
+      const wallMs = this.#clock.nowMs() - startedMs;
+      this.#drainRate.observe(part.costMs, wallMs);
       part.end(reply, worker, wallMs);
       isDone = ticket.endPart();
     } catch (error) {
       ticket.failPart(error);
     }
-    if (isDone) this.queue.answered(ticket.queueClass, this.clock.nowMs() - ticket.submittedMs);
-    if (ticket.isOver) this.queue.remove(ticket);
+    if (isDone) this.#queue.answered(ticket.queueClass, this.#clock.nowMs() - ticket.submittedMs);
+    if (ticket.isOver) this.#queue.remove(ticket);
     // Only now: after a failure the next part must not be one of the same ticket. And before results are put together.
-    this.pump();
+    this.#pump();
     if (isDone) ticket.finish();
   }
 
-  private async runTask<T extends Task>(task: T, worker: number, costMs: number): Promise<ReplyOf[T['kind']]> {
-    this.running.begin(worker, { startedMs: this.clock.nowMs(), costMs });
+  async #runTask<T extends Task>(task: T, worker: number, costMs: number): Promise<ReplyOf[T['kind']]> {
+    this.#running.begin(worker, { startedMs: this.#clock.nowMs(), costMs });
     try {
-      return await this.pool.run(task, worker);
+      return await this.#pool.run(task, worker);
     } catch (error) {
-      if (!(error instanceof AppError) || error.code === 'internal_error') this.onWorkerFault(worker);
+      if (!(error instanceof AppError) || error.code === 'internal_error') this.#onWorkerFault(worker);
       throw error;
     } finally {
-      this.running.end(worker);
+      this.#running.end(worker);
     }
   }
 
   /** As a ticket finds it that comes now. */
-  private loadFor(ticket: QueuedTicket, nowMs: number): QueueLoad {
-    const { queue } = this;
+  #loadFor(ticket: QueuedTicket, nowMs: number): QueueLoad {
+    const queue = this.#queue;
     const { keyId, queueClass, costMs } = ticket;
     const place = { keyId, queueClass, submittedMs: nowMs, latestStartMs: latestStartMs(ticket, nowMs) };
     const { ownMs, othersMs, otherKeys } = queue.waitingCosts(keyId);
@@ -263,19 +263,19 @@ export class Scheduler {
       otherCostsMs: othersMs,
       otherKeys,
       ahead: queue.workAhead(place, costMs, nowMs),
-      workerBusyMs: this.running.busyMs(nowMs),
-      overtaking: this.overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),
+      workerBusyMs: this.#running.busyMs(nowMs),
+      overtaking: this.#overtaking.shareBelow(queueClass === 'embedding' ? Infinity : costMs, nowMs),
       overtakenForMs: Math.max(
         queue.overtakenForMs(queueClass, costMs),
         queueClass === 'embedding' ? EMBEDDING_PATIENCE_MS : 0,
       ),
-      drainRate: this.drainRate.perWorker,
+      drainRate: this.#drainRate.perWorker,
     };
   }
 
-  private wakeIdleWaiters(): void {
-    if (this.idleWaiters.length === 0 || this.busyWorkers > 0 || !this.queue.isEmpty) return;
-    for (const wake of this.idleWaiters.splice(0)) wake();
+  #wakeIdleWaiters(): void {
+    if (this.#idleWaiters.length === 0 || this.busyWorkers > 0 || !this.#queue.isEmpty) return;
+    for (const wake of this.#idleWaiters.splice(0)) wake();
   }
 }
 
