@@ -1,6 +1,14 @@
-// What each worker does at the moment, and when it is expected to be free. Pure: time is handed in.
+// What each worker does at the moment, when it is expected to be free, and which one a part goes to. Pure: time is handed
+// in.
 
-import type { WorkerTimes } from './worker-choice.ts';
+import type { Part } from './queued-ticket.ts';
+
+export interface WorkerTimes {
+  /** The one that has been idle longest first. At least one. */
+  readonly idle: readonly number[];
+  /** The others, with the time until each is expected to be free. */
+  readonly busy: ReadonlyMap<number, number>;
+}
 
 interface Running {
   readonly startedMs: number;
@@ -54,4 +62,18 @@ export class RunningTasks {
 /** A run past its estimate may well take as long again as it is late. */
 function freeInMs({ startedMs, costMs }: Running, nowMs: number): number {
   return Math.abs(startedMs + costMs - nowMs);
+}
+
+/** One of the idle workers. @returns undefined when waiting for a busy one pays, which would be spared more */
+export function chooseWorker(part: Pick<Part, 'savedMs' | 'mayWait'>, { idle, busy }: WorkerTimes): number | undefined {
+  let best = idle[0];
+  if (best === undefined) return undefined;
+  let mostMs = part.savedMs(best);
+  for (const worker of idle) {
+    const savedMs = part.savedMs(worker);
+    if (savedMs > mostMs) [best, mostMs] = [worker, savedMs];
+  }
+  if (!part.mayWait) return best;
+  for (const [worker, freeInMs] of busy) if (part.savedMs(worker) - mostMs > freeInMs) return undefined;
+  return best;
 }

@@ -11,8 +11,7 @@ import { DrainRate } from './drain-rate.ts';
 import { Overtaking } from './overtaking.ts';
 import { EMBEDDING_PATIENCE_MS, FairQueue } from './queue.ts';
 import type { Part, QueuedTicket } from './queued-ticket.ts';
-import { RunningTasks } from './running-tasks.ts';
-import { chooseWorker } from './worker-choice.ts';
+import { chooseWorker, RunningTasks } from './running-tasks.ts';
 
 const PROBE: ProbeTask = { kind: 'probe' };
 /**

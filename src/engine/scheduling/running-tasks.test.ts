@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseWorker } from './worker-choice.ts';
+import { chooseWorker } from './running-tasks.ts';
 
 const saving = (saved: Readonly<Record<number, number>>, mayWait = true) => ({
   mayWait,
