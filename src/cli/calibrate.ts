@@ -8,13 +8,12 @@ import type { Figures } from '../quality/figures.ts';
 import { LabelledFileError, type LabelledRow } from '../quality/labelled-row.ts';
 import { LEAST_ANSWERS } from '../quality/temperature-fit.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
+import { DEFAULT_MODEL } from './default-model.ts';
 import { formatFigure } from './figure-cells.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel, Program } from './program.ts';
 import { renderTable } from './table.ts';
 import { askOverWire } from './wire-ask.ts';
-
-const DEFAULT_MODEL = 'kev';
 
 export const calibrateCommand: Command = {
   name: 'calibrate',

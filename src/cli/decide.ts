@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { messageOf } from '../domain/errors.ts';
 import { renderAnswers } from './answer-bars.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
+import { DEFAULT_MODEL } from './default-model.ts';
 import type { Program, ServerConnection, WireReply } from './program.ts';
 import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
 import { connectToServer } from './remote-server.ts';
 import { errorMessage } from './wire-error.ts';
 
-const DEFAULT_MODEL = 'kev';
 /** Files that hold rows. */
 const ROWS_FILE = /[.](csv|tsv|jsonl|ndjson)$/i;
 

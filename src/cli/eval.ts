@@ -13,13 +13,13 @@ import {
 import { type LabelledAnswer, probabilitiesOf } from '../quality/labelled-answer.ts';
 import { LabelledFileError } from '../quality/labelled-row.ts';
 import type { Command } from './command.ts';
+import { DEFAULT_MODEL } from './default-model.ts';
 import { FIGURE_HEADINGS, figureCells, formatFigure } from './figure-cells.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel } from './program.ts';
 import { clean, renderTable } from './table.ts';
 import { askOverWire } from './wire-ask.ts';
 
-const DEFAULT_MODEL = 'kev';
 /** Every choice of theirs is asked three times more, so not all rows. */
 const ORDER_ROWS = 50;
 

@@ -1,0 +1,3 @@
+// Which model a command asks where none is named: the decision model that comes with the program.
+
+export const DEFAULT_MODEL = 'kev';
