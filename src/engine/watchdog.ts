@@ -1,6 +1,7 @@
 // Notices when inference hangs: runs a probe now and then where a worker is free, and looks at how long runs take.
 
 import type { Clock } from '../domain/clock.ts';
+import { messageOf } from '../domain/errors.ts';
 
 export interface WatchdogOptions {
   /** Time between looks; 0: never. */
@@ -60,7 +61,7 @@ export class Watchdog {
       await this.#options.probe();
       this.#probeFault = undefined;
     } catch (error) {
-      this.#probeFault = error instanceof Error ? error.message : String(error);
+      this.#probeFault = messageOf(error);
     } finally {
       this.#probeRunning = false;
     }

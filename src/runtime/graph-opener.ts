@@ -2,6 +2,7 @@
 // cannot be read or written slows a start down, and never stops it.
 
 import { join } from 'node:path';
+import { messageOf } from '../domain/errors.ts';
 import { provideEntry } from './graph-cache.ts';
 import type { GraphFiles, ModelFolder } from './model-folder/manifest.ts';
 import {
@@ -74,7 +75,7 @@ async function openThroughCache(source: GraphSource, settings: OpenerSettings): 
   try {
     return await inTurn(settings.turn, () => openCached(source, cacheFolder, settings));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const warning = `optimised graphs cannot be kept in ${cacheFolder}: ${reason}`;
     return { session: await openGraph(source.path, settings), state: 'none', warning };
   }

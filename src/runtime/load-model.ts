@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../domain/errors.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
 import type { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
@@ -105,7 +106,7 @@ async function within<T>(folder: ModelFolder, name: string, action: () => Promis
   try {
     return await action();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new StartError(`model folder ${folder.path}: ${name}: ${reason}`, { cause: error });
   }
 }

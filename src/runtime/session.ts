@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { env, InferenceSession, listSupportedBackends, Tensor } from 'onnxruntime-node';
+import { messageOf } from '../domain/errors.ts';
 import { StartError } from './start-error.ts';
 
 export type { Tensor } from 'onnxruntime-node';
@@ -198,6 +199,6 @@ async function findDeviceFault(device: string, request: DeviceRequest): Promise<
     await session.close();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

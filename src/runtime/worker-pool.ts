@@ -2,7 +2,7 @@
 // when is the engine's.
 
 import { Piscina } from 'piscina';
-import { AppError, fromErrorRecord } from '../domain/errors.ts';
+import { AppError, fromErrorRecord, messageOf } from '../domain/errors.ts';
 import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
 import { StartError } from './start-error.ts';
 
@@ -105,7 +105,7 @@ export class WorkerPool implements InferencePool {
         else resolve(mergeReports(reports.filter((entry) => entry.kind === 'loaded')));
       };
       const takeError = (error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         if (reports.length < this.workers) take({ kind: 'failed', message });
         else this.#onFault(`a worker died: ${message}`);
       };

@@ -4,6 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../domain/errors.ts';
 import { softmax, type Temperatures, temperatureOf } from '../../domain/temperature.ts';
 import { StartError } from '../start-error.ts';
 import { type DecisionCase, type GoldenFile, toQuestion } from './golden.ts';
@@ -38,7 +39,7 @@ export async function writeTemperatures(folder: DecisionFolder, temperatures: Te
   try {
     await replaceFiles(path, files);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new StartError(`model folder ${path} cannot be written: ${reason}. Copy the folder and calibrate the copy.`);
   }
   return await readModelFolder(path);

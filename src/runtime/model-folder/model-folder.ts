@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { messageOf } from '../../domain/errors.ts';
 import { StartError } from '../start-error.ts';
 import { sumOfFile } from './file-sum.ts';
 import type { Manifest, ModelFolder } from './manifest.ts';
@@ -77,6 +78,6 @@ function reasonOf(error: unknown): unknown {
 }
 
 function broken(folder: string, name: string, reason: unknown): StartError {
-  const text = reason instanceof Error ? reason.message : String(reason);
+  const text = messageOf(reason);
   return new StartError(`model folder ${folder}: ${name}: ${text}`);
 }
