@@ -74,3 +74,11 @@ it('half of all calls end far sooner than in the order they come, and the slowes
   expect(ratioAt(0.5)).toBeLessThan(0.7);
   expect(ratioAt(0.99)).toBeLessThan(1.4);
 });
+
+it('calls of one length end in nearly the same time', async () => {
+  const random = new RandomSource(6);
+  const tookMs = await servedMs(
+    Array.from({ length: CALLS }, () => simulatedJob(120 + Math.round(16 * random.next()))),
+  );
+  expect(percentile(tookMs, 0.99) / percentile(tookMs, 0.5)).toBeLessThan(1.3);
+});

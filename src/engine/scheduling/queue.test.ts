@@ -68,6 +68,11 @@ describe('queue', () => {
     expect(takeAll(queueAt(330), 330)).toBe('medium0 earlier0 short0');
   });
 
+  it('serves tickets of nearly one length in the order they come', () => {
+    const queue = queueOf({ first: { costs: [10.9] }, second: { costs: [10], submittedMs: 10 } });
+    expect(takeAll(queue, 10)).toBe('first0 second0');
+  });
+
   it('has the more patience the longer tickets take', () => {
     const queue = queueOf({ medium: { costs: [200] }, short: { costs: [10], submittedMs: 400 } });
     expect(queue.overtakenForMs('decision', 200)).toBe(325);

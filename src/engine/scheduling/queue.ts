@@ -34,9 +34,15 @@ interface Lane {
 /**
  * A ticket is done within so many times the mean that tickets take, where shortest-first can keep to it: from the last
  * moment on it goes before fresh ones. Simulated with 8 clients and work of all lengths (pooled-engine.patience.test.ts),
- * beside first-come-first-served: median 0.62 times, 99th percentile 1.32 times; with ageing alone 0.5 and 2.1 times.
+ * beside first-come-first-served: median 0.65 times, 99th percentile 1.25 times; with ageing alone 0.5 and 2.1 times.
  */
 const PATIENCE = 2.1;
+/**
+ * Until then, a millisecond of waiting is worth this much of one of work: nothing between long and short, but tickets of nearly
+ * one length go in the order they come. Without it, eight clients that ask the same had a 99th percentile of five times the
+ * median (simulated; 1.2 with it).
+ */
+const PATIENT_AGEING = 0.1;
 /** Before anything was measured. */
 const FIRST_MEAN_MS = 250;
 /** What older tickets still weigh after a newer one: about fifty are remembered. */
@@ -212,7 +218,7 @@ export class FairQueue {
     const [waitedMs, patienceMs] = [nowMs - submittedMs, this.#patienceMs(queueClass)];
     if (remainingMs > patienceMs) return remainingMs - AGEING * waitedMs;
     const isDue = waitedMs + remainingMs >= patienceMs;
-    return isDue ? -BELOW_ALL + submittedMs + remainingMs : remainingMs;
+    return isDue ? -BELOW_ALL + submittedMs + remainingMs : remainingMs - PATIENT_AGEING * waitedMs;
   }
 
   /** A lane behind the queue's own time would begin there anyway: nothing is lost by forgetting it. */
