@@ -79,22 +79,17 @@ const emptyEngine: Engine = {
   models: [],
   ticketFor: () => ({ countTokens: notServed, enter: () => undefined, run: notServed }),
   drain: async () => undefined,
-  status: () => ({
-    state: 'ready',
-    queuedJobs: 0,
-    queuedCostMs: 0,
-    busyWorkers: 0,
-    workers: 0,
-    threadsPerWorker: 0,
-    device: 'none',
-    stateCache: { stateTokens: 0, keptTokens: 0 },
-    refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
-    expectedDrainMs: 0,
-  }),
+  status: () => {
+    throw notAsked();
+  },
 };
 
+function notAsked(): Error {
+  return new Error('Only the description is asked of this server.');
+}
+
 async function notServed(): Promise<never> {
-  throw new Error('Only the description is asked of this server.');
+  throw notAsked();
 }
 
 function packageVersion(): string {

@@ -11,6 +11,7 @@ from umpire_training.mix import weight_of
 from umpire_training.prompts import Question
 from umpire_training.tasks import Example, Labelled
 from umpire_training.train import enough, lesson_at, schedule
+from umpire_training.trials import SHORT, TRIALS
 
 CONFIG = json.loads((Path(__file__).resolve().parents[1] / "configs/kev.json").read_text())
 
@@ -53,3 +54,9 @@ def test_a_step_has_batches_until_it_has_questions_enough():
     batches = iter([([Example("s", [question] * count, "t")], []) for count in (3, 5, 40, 2, 1)])
     assert [len(example.questions) for examples, _ in enough(batches, 8) for example in examples] == [3, 5]
     assert [len(example.questions) for examples, _ in enough(batches, 8) for example in examples] == [40]
+
+
+def test_trials_change_what_they_name_from_the_first_token_on():
+    for changes in TRIALS.values():
+        assert lesson_at(0, {**CONFIG, **SHORT, **changes}) == {**CONFIG, **SHORT, **changes}
+        assert all(CONFIG.get(name) != value for name, value in changes.items() if name not in ("shape", "freeze"))

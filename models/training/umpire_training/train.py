@@ -89,7 +89,7 @@ def schedule(progress: float, config: dict) -> float:
 def lesson_at(tokens: int, config: dict) -> dict:
     """The configuration at that moment. A run starts with what is quickly learned: entailment of one kind of sentence, from
     which the rest of reading follows; all kinds at once teach none of them (TRIALS.md)."""
-    for lesson in config.get("lessons", ()):
+    for lesson in config["lessons"]:
         if tokens < lesson["until"]:
             return {**config, **lesson}
     return config
@@ -147,6 +147,8 @@ class Trainer:
     def __init__(self, args: argparse.Namespace):
         self.workers = Workers()
         self.args, self.config = args, json.loads(Path(args.config).read_text())
+        if args.anneal:
+            self.config["lessons"] = []  # its tokens count from 0, but it goes on where that run is
         if args.batch_tokens:
             self.config |= {"batch_tokens": args.batch_tokens, "pool_examples": self.config["pool_examples"] * args.batch_tokens // self.config["batch_tokens"]}
         self.out = Path(args.out)
@@ -177,7 +179,7 @@ class Trainer:
         if self.workers.rank == 0:
             self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows)
 
-    def batches(self, config: dict):
+    def batches(self, config: dict) -> Iterator[ExampleBatch]:
         """Starting anew, a run does not see again what it began with."""
         seed = self.config["seed"] + self.steps + 1000 * self.workers.rank
         return example_batches(Mix(self.pack.tasks, config, seed, self.pack.written), self.text, self.limits)
@@ -217,9 +219,9 @@ class Trainer:
             group["lr"] = group["base_lr"] * factor
         self.optimizer.zero_grad(set_to_none=True)
         count = sum(len(example.questions) for examples, _ in batches for example in examples)
-        seen, total, hits = 0, 0.0, 0
+        device, seen, total, hits = self.args.device, 0, 0.0, 0
         for examples, requests in batches:
-            batch, device = collate(requests, self.limits.max_window_index), self.args.device
+            batch = collate(requests, self.limits.max_window_index)
             target = targets(examples, batch).to(device)
             batch = batch.to(device)
             with torch.autocast(device, torch.bfloat16, enabled=not self.args.fp32):
