@@ -95,9 +95,14 @@ export function nameReport({ startedAt, machine, isQuick }: PeersReport): string
 export function mergeWithEarlier(folder: string, report: PeersReport): PeersReport {
   const path = join(folder, `${nameReport(report)}.json`);
   if (!existsSync(path)) return report;
-  const earlier = JSON.parse(readFileSync(path, 'utf8'), reviveMissing) as PeersReport;
+  const earlier = parseReport(readFileSync(path, 'utf8'));
   const isSameMachine = earlier.machine.cpu === report.machine.cpu && earlier.machine.cores === report.machine.cores;
   return isSameMachine ? { ...report, parts: { ...earlier.parts, ...report.parts } } : report;
+}
+
+/** @param text of a written file */
+export function parseReport(text: string): PeersReport {
+  return JSON.parse(text, reviveMissing);
 }
 
 /** A figure of no samples is NaN, which JSON writes as null; taken for 0 it would reach any target. What others used may be unknown. */

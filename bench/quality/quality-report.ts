@@ -57,14 +57,19 @@ export interface QualityReport {
 /** @returns the files written */
 export function writeReport(report: QualityReport, folder: string): string[] {
   mkdirSync(folder, { recursive: true });
+  const files = listQualityFiles(report);
+  for (const [file, content] of files) writeFileSync(join(folder, file), content);
+  return [...files.keys()].map((file) => join(folder, file));
+}
+
+/** @returns their text by their names */
+export function listQualityFiles(report: QualityReport): ReadonlyMap<string, string> {
   const name = `quality-${report.model.id}`;
-  const files = new Map([
+  return new Map([
     [`${name}.json`, `${JSON.stringify(report, null, 2)}\n`],
     [`${name}.md`, `${formatReport(report)}\n![Reliability](${name}.svg)\n`],
     [`${name}.svg`, drawReliability(report.model.id, report.reliability)],
   ]);
-  for (const [file, content] of files) writeFileSync(join(folder, file), content);
-  return [...files.keys()].map((file) => join(folder, file));
 }
 
 /** Markdown, readable in a terminal as well. */

@@ -1,0 +1,38 @@
+// The committed pages and plots are what today's writers make of the committed figures; `-u` writes them again.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../../../bench/machine/machine.ts';
+import { writePage } from '../../../bench/pages/page.ts';
+import { nameReport, parseReport } from '../../../bench/pages/peers-report.ts';
+import { judgeTargets } from '../../../bench/pages/targets.ts';
+import { listQualityFiles, type QualityReport } from '../../../bench/quality/quality-report.ts';
+
+const RESULTS = join(ROOT, 'bench', 'results');
+const read = (file: string): string => readFileSync(join(RESULTS, file), 'utf8');
+
+async function expectCommitted(files: Iterable<readonly [name: string, text: string]>): Promise<void> {
+  for (const [name, text] of files) await expect(text).toMatchFileSnapshot(join(RESULTS, name));
+}
+
+describe.each(globSync('*-peers.json', { cwd: RESULTS }))('%s', (file) => {
+  const report = parseReport(read(file));
+
+  it('has the targets that its parts reach and miss', () => {
+    expect(JSON.parse(JSON.stringify(judgeTargets(report.parts)))).toEqual(JSON.parse(read(file)).targets);
+  });
+
+  it('makes its page and its plots', async () => {
+    const { markdown, plots } = writePage(report);
+    expect([...plots.keys()].sort()).toEqual(globSync(`${nameReport(report)}-*.svg`, { cwd: RESULTS }).sort());
+    await expectCommitted([[`${nameReport(report)}.md`, markdown], ...plots]);
+  });
+});
+
+describe.each(globSync('quality-*.json', { cwd: RESULTS }))('%s', (file) => {
+  it('makes its page and its diagram', async () => {
+    const report = JSON.parse(read(file)) as QualityReport;
+    await expectCommitted([...listQualityFiles(report)].filter(([name]) => name !== file));
+  });
+});
