@@ -4,13 +4,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { styleText } from 'node:util';
+import { z } from 'zod';
 import type { DecisionModel, Finding, Program, ServerConnection, VerifiedModel } from '../cli/program.ts';
 import type { SettingFlag, SettingFlags } from '../cli/setting-flags.ts';
 import type { CopyTarget, StoreTools } from '../cli/store-tools.ts';
-import { type LoadedConfig, loadConfig, readClientSettings, readTargetDatabaseUrl } from '../config/load.ts';
+import {
+  type LoadedConfig,
+  loadConfig,
+  readClientSettings,
+  readColumns,
+  readTargetDatabaseUrl,
+} from '../config/load.ts';
 import { printConfig } from '../config/print.ts';
 import type { Config } from '../config/schema.ts';
-import { SETTINGS } from '../config/settings.ts';
+import { SETTINGS, type Setting, unwrap } from '../config/settings.ts';
 import { unrestrictedKey } from '../domain/api-key.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { renderManifest, writeTemperatures } from '../runtime/model-folder/calibrated-folder.ts';
@@ -30,6 +38,8 @@ import { serve } from './server-run.ts';
 
 /** Who asks when the engine runs in the process of a command. */
 const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });
+/** Where no terminal says more. */
+const DEFAULT_COLUMNS = 100;
 const ROOT = join(import.meta.dirname, '..', '..');
 
 const version = readVersion();
@@ -40,6 +50,9 @@ export const program: Program = {
   writeOut: (output) => process.stdout.write(output),
   writeError: (output) => process.stderr.write(output),
   isTerminal: process.stdout.isTTY === true,
+  columns: readColumns() ?? process.stdout.columns ?? DEFAULT_COLUMNS,
+  // NO_COLOR and FORCE_COLOR count.
+  paint: (style, shown) => styleText(style, shown, { stream: process.stdout }),
   readStdin: () => text(process.stdin),
   clientSettings: readClientSettings(),
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
@@ -69,12 +82,19 @@ function findPlace(): { command: string; guides: string | undefined } {
 
 /** Secrets have no flag: the command line of a process is visible to every user of the machine. */
 function listSettingFlags(): SettingFlag[] {
-  const settings = SETTINGS.filter(({ note }) => !note.secret).map(({ flag, kind, note }) => ({
-    name: flag,
-    type: kind === 'boolean' ? ('boolean' as const) : ('string' as const),
-    help: note.help,
+  const settings = SETTINGS.filter(({ note }) => !note.secret).map((setting) => ({
+    name: setting.flag,
+    type: setting.kind === 'boolean' ? ('boolean' as const) : ('string' as const),
+    help: setting.note.help,
+    ...valuesOf(setting),
   }));
-  return [{ name: 'config', type: 'string', help: 'YAML file of settings.' }, ...settings];
+  return [{ name: 'config', type: 'string', help: 'YAML file of settings.', values: 'file' }, ...settings];
+}
+
+function valuesOf({ schema, note }: Setting): Pick<SettingFlag, 'values'> {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodEnum) return { values: inner.options.map(String) };
+  return note.path === true ? { values: 'folder' } : {};
 }
 
 async function withServices<T>(flags: SettingFlags, use: (services: Administration) => Promise<T>): Promise<T> {

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { EXIT, type ExitCode } from '../cli/exit-codes.ts';
 import { type GreetedServer, greet } from '../cli/greeting.ts';
 import { describeAddress, describeServer, type StartedServer } from '../cli/startup-notices.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -44,7 +45,7 @@ const MIN_MASKED_PASSWORD_CHARS = 12;
  * @returns the exit code: 0 when everything accepted was answered
  * @throws StartError, StorageError
  */
-export async function serve(loaded: LoadedConfig, around: Surroundings): Promise<number> {
+export async function serve(loaded: LoadedConfig, around: Surroundings): Promise<ExitCode> {
   const { config } = loaded;
   const format = config.log.format === 'auto' ? (around.isTerminal ? 'text' : 'json') : config.log.format;
   const isGreeting = around.isTerminal && format === 'text';
@@ -128,7 +129,7 @@ class ServerRun {
     this.#parts = parts;
   }
 
-  async until(stopRequest: StopRequest): Promise<number> {
+  async until(stopRequest: StopRequest): Promise<ExitCode> {
     const { server, logger } = this.#parts;
     let inTime = false;
     // Whether it is waited for or not: it may reject before anybody looks, or because the engine is told to stop.
@@ -144,7 +145,7 @@ class ServerRun {
       inTime = await server.stop();
     }
     if (!inTime) logger.warn('stopped: the grace period was over and connections were cut');
-    return inTime && stopRequest.reason !== 'fault' ? 0 : 1;
+    return inTime && stopRequest.reason !== 'fault' ? EXIT.done : EXIT.failed;
   }
 
   async #listen(): Promise<void> {

@@ -4,7 +4,7 @@ import type { StoredAuditRecord } from '../domain/audit.ts';
 import { toInstant } from '../domain/instant.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, refusePositionals } from './command.ts';
-import { CSV_OPTION, type Field, JSON_OPTION, renderJson, toObject, writeRows } from './table.ts';
+import { CSV_OPTION, type Field, JSON_OPTION, renderJson, shapeOf, toObject, writeRows } from './table.ts';
 
 const FIELDS: readonly Field<StoredAuditRecord>[] = [
   { name: 'id', value: ({ id }) => id },
@@ -17,9 +17,15 @@ const FIELDS: readonly Field<StoredAuditRecord>[] = [
 
 export const auditCommand: Command = {
   name: 'audit',
+  group: 'money',
   summary: 'Who changed keys and prices, newest first',
   usage: '[--limit …] [--json | --csv]',
   options: { limit: LIMIT_OPTION, json: JSON_OPTION, csv: CSV_OPTION },
+  examples: [
+    { text: 'The last changes', command: 'umpire audit' },
+    { text: 'The last 500, for a spreadsheet', command: 'umpire audit --limit 500 --csv' },
+  ],
+  json: shapeOf(FIELDS),
   async run(given, program) {
     refusePositionals(given);
     const limit = readLimit(given);

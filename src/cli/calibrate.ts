@@ -9,6 +9,7 @@ import { LabelledFileError, type LabelledRow } from '../quality/labelled-row.ts'
 import { LEAST_ANSWERS } from '../quality/temperature-fit.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
+import type { ExitCode } from './exit-codes.ts';
 import { formatFigure } from './figure-cells.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel, Program } from './program.ts';
@@ -17,15 +18,36 @@ import { askOverWire } from './wire-ask.ts';
 
 export const calibrateCommand: Command = {
   name: 'calibrate',
+  group: 'models',
   summary: 'Fit the temperatures of a model on your own labelled rows',
   usage: 'FILE [--model …] [--out …] [--dry-run]',
   options: {
-    model: { type: 'string', help: `Model folder or id; ${DEFAULT_MODEL} if left out`, example: './my-kev' },
+    model: {
+      type: 'string',
+      help: `Model folder or id; ${DEFAULT_MODEL} if left out`,
+      example: './my-kev',
+      values: 'model',
+    },
     ...LABELLED_FILE_OPTIONS,
-    out: { type: 'string', help: 'Write the manifest here, the model folder stays as it is', example: 'model.json' },
+    out: {
+      type: 'string',
+      help: 'Write the manifest here, the model folder stays as it is',
+      example: 'model.json',
+      values: 'file',
+    },
     'dry-run': { type: 'boolean', help: 'Show what would change, and write nothing' },
   },
+  operands: 'file',
   notes: LABELLED_FILE_NOTES,
+  examples: [
+    { text: 'What would change', command: 'umpire calibrate rows.jsonl --dry-run' },
+    {
+      text: 'Into a copy of a model folder',
+      command: 'umpire calibrate rows.jsonl --model ./my-kev',
+      untested: 'needs hundreds of labelled rows to change anything',
+    },
+  ],
+  exits: { 1: 'A row was not answered, or there are too few to fit anything.' },
   async run(given, program) {
     if (given.options['dry-run'] === true && given.options['out'] !== undefined) {
       throw new UsageError('Write to --out or try with --dry-run, not both.');
@@ -41,7 +63,7 @@ export const calibrateCommand: Command = {
   },
 };
 
-async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments, program: Program): Promise<number> {
+async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments, program: Program): Promise<ExitCode> {
   const { model: wanted = DEFAULT_MODEL } = given.options;
   const model = await program.findDecisionModel(given.settings, String(wanted));
   const { answers, refusals } = await askAll(rows, model);

@@ -1,10 +1,14 @@
-// The shape of a command, and the reading of its arguments: its own options beside the settings every command takes.
+// The shape of a command, and the reading of its arguments: its own options beside the settings every command takes. What
+// help, completion and docs/cli.md say is taken from these same objects.
 
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { messageOf } from '../domain/errors.ts';
 import { findNearest } from '../domain/near-miss.ts';
+import type { CommandGroup } from './command-groups.ts';
+import type { ExitCode } from './exit-codes.ts';
 import type { Program } from './program.ts';
 import type { SettingFlags } from './setting-flags.ts';
+import type { ValueKind } from './value-kind.ts';
 
 export interface CommandOption {
   readonly type: 'string' | 'boolean';
@@ -12,6 +16,24 @@ export interface CommandOption {
   readonly multiple?: boolean;
   /** Shown in help: `--expires 30d`. */
   readonly example?: string;
+  /** Absent: any text. */
+  readonly values?: ValueKind;
+}
+
+export interface CommandExample {
+  /** What it does, in a few words. */
+  readonly text: string;
+  /** As typed into a POSIX shell. */
+  readonly command: string;
+  /** Why no test runs it. Absent: a test does. */
+  readonly untested?: string;
+}
+
+/** What `--json` prints: one object, or a list of them. */
+export interface JsonShape {
+  readonly isList: boolean;
+  /** Names of its members in their order; some are left out where there is nothing to say. */
+  readonly members: readonly string[];
 }
 
 export type Token =
@@ -29,16 +51,23 @@ export interface CommandArguments {
 export interface Command {
   /** `keys create` */
   readonly name: string;
+  readonly group: CommandGroup;
   readonly summary: string;
   /** What follows the name in the usage line. */
   readonly usage: string;
   readonly options: Readonly<Record<string, CommandOption>>;
-  /** Lines after the options: examples, formats. */
+  /** What its words beside options are. Absent: it takes none, or any text. */
+  readonly operands?: ValueKind;
+  /** Lines after the options: formats, hazards. */
   readonly notes?: string;
+  readonly examples: readonly CommandExample[];
+  /** Of a command that has `--json`. */
+  readonly json?: JsonShape;
+  /** What an exit code means here, where that is more than everywhere. */
+  readonly exits?: Readonly<Partial<Record<ExitCode, string>>>;
   /** Whether help lists every setting. */
   readonly showsSettings?: boolean;
-  /** @returns the exit code */
-  run(given: CommandArguments, program: Program): Promise<number>;
+  run(given: CommandArguments, program: Program): Promise<ExitCode>;
 }
 
 /** A mistake in the command line: exit 2, with the usage. */

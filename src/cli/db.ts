@@ -3,6 +3,7 @@
 import { formatUsd } from '../domain/money.ts';
 import type { CheckedStore, CopiedStore } from '../domain/store-report.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
+import { EXIT } from './exit-codes.ts';
 import type { CopyTarget } from './store-tools.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
@@ -10,12 +11,19 @@ const TARGET_VARIABLE = 'UMPIRE_TARGET_DATABASE_URL';
 
 export const dbBackupCommand: Command = {
   name: 'db backup',
+  group: 'store',
   summary: 'Copy the store into a file, also while a server runs',
   usage: '<file> [--force] [--json]',
   options: {
     force: { type: 'boolean', help: 'Overwrite the file if it exists' },
     json: JSON_OPTION,
   },
+  operands: 'file',
+  examples: [
+    { text: 'Beside a running server', command: 'umpire db backup umpire.backup' },
+    { text: 'Every night, over the last one', command: 'umpire db backup umpire.backup --force --json' },
+  ],
+  json: { isList: false, members: ['file', 'bytes', 'schema'] },
   notes:
     'The file holds all keys (hashed), prices and the ledger, and is readable by its owner alone. For a store on PostgreSQL\nthe command of its own program is told.',
   async run(given, program) {
@@ -31,9 +39,13 @@ export const dbBackupCommand: Command = {
 
 export const dbRestoreCommand: Command = {
   name: 'db restore',
+  group: 'store',
   summary: 'Put a backup in the place of the store; the server must be stopped',
   usage: '<file> [--json]',
   options: { json: JSON_OPTION },
+  operands: 'file',
+  examples: [{ text: 'What a backup holds; the server is stopped', command: 'umpire db restore umpire.backup' }],
+  json: { isList: false, members: ['file', 'schema', 'kept_aside'] },
   notes:
     'The store that is there is kept beside it. Keys are then as they were at the time of the backup: what was revoked or\nrotated since is valid again as before.',
   async run(given, program) {
@@ -50,27 +62,49 @@ export const dbRestoreCommand: Command = {
 
 export const dbCheckCommand: Command = {
   name: 'db check',
-  summary: 'Check that the store is sound and its books agree; exit code 1 if not',
+  group: 'store',
+  summary: 'Check that the store is sound and its books agree',
   usage: '[--json]',
   options: { json: JSON_OPTION },
   notes: 'Changes nothing, and may run beside a server. On a large store it reads for a while.',
+  examples: [{ text: 'Is every cent where it belongs?', command: 'umpire db check' }],
+  json: {
+    isList: false,
+    members: ['store', 'schema', 'newest_schema', 'ok', 'faults', 'keys', 'ledger_rows', 'open_requests', 'cost_usd'],
+  },
+  exits: { 1: 'The file is damaged, or the books do not agree.' },
   async run(given, program) {
     refusePositionals(given);
     const check = await program.storeTools.check(given.settings);
     const faults = [...check.damage, ...(check.books?.faults ?? [])];
     program.writeOut(given.options['json'] ? renderJson(toJson(check, faults)) : describe(check, faults));
-    return faults.length === 0 ? 0 : 1;
+    return faults.length === 0 ? EXIT.done : EXIT.failed;
   },
 };
 
 export const dbCopyCommand: Command = {
   name: 'db copy',
+  group: 'store',
   summary: 'Copy everything into another, empty store: from SQLite to PostgreSQL or back',
   usage: '[--to …] [--json]',
   options: {
-    to: { type: 'string', help: 'Address without a password, or a data folder', example: 'postgres://…' },
+    to: {
+      type: 'string',
+      help: 'Address without a password, or a data folder',
+      example: 'postgres://…',
+      values: 'folder',
+    },
     json: JSON_OPTION,
   },
+  examples: [
+    { text: 'Into another data folder', command: 'umpire db copy --to ./other-data' },
+    {
+      text: 'Into PostgreSQL',
+      command: `${TARGET_VARIABLE}=postgres://user:password@host/umpire umpire db copy`,
+      untested: 'needs a PostgreSQL; test/process/db.test.ts has one',
+    },
+  ],
+  json: { isList: false, members: ['tables', 'cost_usd'] },
   notes: `An address with a password belongs in ${TARGET_VARIABLE}, because command lines are visible to others. Servers of\nboth stores must be stopped. What was copied is read back and compared before it counts.`,
   async run(given, program) {
     refusePositionals(given);

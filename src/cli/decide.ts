@@ -5,6 +5,7 @@ import { messageOf } from '../domain/errors.ts';
 import { renderAnswers } from './answer-bars.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Program, ServerConnection, WireReply } from './program.ts';
 import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
 import { connectToServer } from './remote-server.ts';
@@ -15,6 +16,7 @@ const ROWS_FILE = /[.](csv|tsv|jsonl|ndjson)$/i;
 
 export const decideCommand: Command = {
   name: 'decide',
+  group: 'ask',
   summary: 'Ask questions about a document',
   usage: '[file] --choice … | --noul … | --score … | --questions file.json',
   options: {
@@ -36,9 +38,14 @@ export const decideCommand: Command = {
       help: 'A scale; levels follow, lowest first',
       example: '"How angry?" calm cross',
     },
-    questions: { type: 'string', help: 'The questions of a request, as JSON', example: 'file.json' },
+    questions: { type: 'string', help: 'The questions of a request, as JSON', example: 'file.json', values: 'file' },
     text: { type: 'string', help: 'The document itself, instead of a file', example: '"I was charged twice"' },
-    model: { type: 'string', help: `Model to ask; ${DEFAULT_MODEL} if left out`, example: DEFAULT_MODEL },
+    model: {
+      type: 'string',
+      help: `Model to ask; ${DEFAULT_MODEL} if left out`,
+      example: DEFAULT_MODEL,
+      values: 'model',
+    },
     url: {
       type: 'string',
       help: 'Server to ask (UMPIRE_URL, key in UMPIRE_API_KEY); none: in this process',
@@ -46,13 +53,24 @@ export const decideCommand: Command = {
     },
     json: { type: 'boolean', help: "Print the server's reply as it is" },
   },
-  notes: [
-    'The document is a file, or standard input when none is named. It is one document, whatever rows it may hold.',
-    '',
-    '  echo "I was charged twice." | umpire decide \\',
-    '    --choice "Which team should handle this?" billing="payments, refunds" technical="bugs, outages" \\',
-    '    --noul "Is the customer angry?"',
-  ].join('\n'),
+  operands: 'file',
+  notes: 'The document is a file, or standard input when none is named. It is one document, whatever rows it may hold.',
+  examples: [
+    {
+      text: 'Two questions about a text, in this process',
+      command: [
+        'echo "I was charged twice." | umpire decide \\',
+        '  --choice "Which team?" billing="payments, refunds" technical="bugs, outages" \\',
+        '  --noul "Is the customer angry?"',
+      ].join('\n'),
+    },
+    {
+      text: 'Questions of a file, asked of a running server (its key is in UMPIRE_API_KEY)',
+      command: 'umpire decide letter.txt --questions questions.json --url http://127.0.0.1:8080 --json',
+    },
+  ],
+  json: { isList: false, members: ['model', 'answers', 'usage'] },
+  exits: { 1: 'The server refused, or did not answer.' },
   async run(given, program) {
     const questions = await readQuestions(given);
     const body = requestBody(given, await readDocument(given, program), questions);
@@ -133,12 +151,12 @@ interface Asking {
   readonly questions: AskedQuestions;
 }
 
-function printReply({ status, body }: WireReply, { given, program, questions }: Asking): number {
+function printReply({ status, body }: WireReply, { given, program, questions }: Asking): ExitCode {
   if (status !== 200) {
     const isKeyMissing = status === 401 && program.clientSettings.apiKey === undefined;
     const remedy = isKeyMissing ? ' UMPIRE_API_KEY takes the key for it.' : '';
     program.writeError(`umpire: ${errorMessage(body)}${remedy}\n`);
-    return 1;
+    return EXIT.failed;
   }
   program.writeOut(given.options['json'] ? `${body}\n` : renderAnswers(body, questions.titles));
   return 0;

@@ -1,6 +1,7 @@
 // `umpire doctor`: looks at what a server needs before one is started, and says what is wrong and what to do.
 
 import { type Command, refusePositionals } from './command.ts';
+import { EXIT } from './exit-codes.ts';
 import type { Finding } from './program.ts';
 import { JSON_OPTION, renderJson } from './table.ts';
 
@@ -9,11 +10,17 @@ const SUBJECT_WIDTH = 24;
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary:
-    'Check the machine, the settings, the store, the models and the upstreams; exit code 1 if a server would fail',
+  group: 'server',
+  summary: 'Check everything that a server needs, and say what to do',
   usage: '[--json] [settings]',
   options: { json: JSON_OPTION },
   notes: 'Changes nothing, and may run beside a server. `models verify` and `db check` look deeper, and take longer.',
+  examples: [
+    { text: 'Before the first start', command: 'umpire doctor' },
+    { text: 'With the settings of the server, for a program', command: 'umpire doctor --config umpire.yaml --json' },
+  ],
+  json: { isList: false, members: ['ok', 'findings'] },
+  exits: { 1: 'A server would not work as configured.' },
   async run(given, program) {
     refusePositionals(given);
     const findings: Finding[] = [];
@@ -25,7 +32,7 @@ export const doctorCommand: Command = {
     const [faults, warnings] = [count('fault'), count('warning')];
     if (given.options['json']) program.writeOut(renderJson({ ok: faults === 0, findings }));
     else program.writeOut(`\n${verdict(faults, warnings)}\n`);
-    return faults === 0 ? 0 : 1;
+    return faults === 0 ? EXIT.done : EXIT.failed;
   },
 };
 

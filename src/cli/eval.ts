@@ -17,7 +17,7 @@ import { DEFAULT_MODEL } from './default-model.ts';
 import { FIGURE_HEADINGS, figureCells, formatFigure } from './figure-cells.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel } from './program.ts';
-import { clean, renderTable } from './table.ts';
+import { clean, JSON_OPTION, renderTable } from './table.ts';
 import { askOverWire } from './wire-ask.ts';
 
 /** Every choice of theirs is asked three times more, so not all rows. */
@@ -25,14 +25,40 @@ const ORDER_ROWS = 50;
 
 export const evalCommand: Command = {
   name: 'eval',
+  group: 'models',
   summary: 'Measure a model on your own labelled rows',
   usage: 'FILE [--model …] [--limit …] [--json]',
   options: {
-    model: { type: 'string', help: `Model id or folder; ${DEFAULT_MODEL} if left out`, example: DEFAULT_MODEL },
+    model: {
+      type: 'string',
+      help: `Model id or folder; ${DEFAULT_MODEL} if left out`,
+      example: DEFAULT_MODEL,
+      values: 'model',
+    },
     ...LABELLED_FILE_OPTIONS,
-    json: { type: 'boolean', help: 'Answer in JSON' },
+    json: JSON_OPTION,
   },
+  operands: 'file',
   notes: LABELLED_FILE_NOTES,
+  examples: [
+    { text: 'How well kev answers your rows', command: 'umpire eval rows.jsonl' },
+    { text: 'The first 500 of them, for a program', command: 'umpire eval rows.jsonl --limit 500 --json' },
+  ],
+  json: {
+    isList: false,
+    members: [
+      'model',
+      'digest',
+      'rows',
+      'all',
+      'questions',
+      'by_state_tokens',
+      'by_options',
+      'reliability',
+      'order_instability',
+    ],
+  },
+  exits: { 1: 'A row could not be read or was not answered.' },
   async run(given, program) {
     const { model: wanted, json } = given.options;
     try {

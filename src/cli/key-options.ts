@@ -29,21 +29,34 @@ const LIMIT_OPTIONS = Object.fromEntries(
 
 export const KEY_OPTIONS: Readonly<Record<string, CommandOption>> = {
   name: { type: 'string', help: 'What the key is for', example: 'billing' },
-  scope: { type: 'string', multiple: true, help: `${SCOPES.join(' or ')}; may be repeated`, example: 'inference' },
+  scope: {
+    type: 'string',
+    multiple: true,
+    help: `${SCOPES.join(' or ')}; may be repeated`,
+    example: 'inference',
+    values: SCOPES,
+  },
   model: {
     type: 'string',
     multiple: true,
     help: 'A model it may use, * for any text; may be repeated',
     example: "'gpt-*'",
+    values: 'model',
   },
   models: {
     type: 'string',
     help: 'The same, with commas between them; all: every model',
     example: 'kev,text-embed-mini',
+    values: 'model',
   },
   expires: { type: 'string', help: 'After 90m, 12h, 30d, 52w, at a date, or never', example: '30d' },
   budget: { type: 'string', help: 'Dollars it may spend, or none', example: '12.50' },
-  reset: { type: 'string', help: 'When its budget starts anew, in UTC: none, day, month', example: 'month' },
+  reset: {
+    type: 'string',
+    help: 'When its budget starts anew, in UTC: none, day, month',
+    example: 'month',
+    values: RESETS,
+  },
   ...LIMIT_OPTIONS,
 };
 

@@ -5,21 +5,53 @@ import { COMMAND_LINE } from '../domain/audit.ts';
 import { toInstant } from '../domain/instant.ts';
 import { toBudgetStandingJson, toKeyJson } from '../domain/key-json.ts';
 import type { ApiKeyService, CreatedApiKey, KeyPatch } from '../services/keys/keys.ts';
-import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
+import { type Command, type CommandArguments, type JsonShape, refusePositionals, UsageError } from './command.ts';
 import { budgetOf, KEY_OPTIONS, type KeyWish, readKeyWish } from './key-options.ts';
 import { KEY_HEADING, toKeyCells, toKeyLines } from './key-text.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 import { parseSpan } from './times.ts';
 
 const DEFAULT_OVERLAP = '24h';
+/** A key's id in examples. */
+const SHOWN_ID = 'key_BD9mmzdzbecfcotD';
+const KEY_JSON: JsonShape = {
+  isList: false,
+  members: [
+    'id',
+    'name',
+    'visible_prefix',
+    'state',
+    'scopes',
+    'models',
+    'budget',
+    'limits',
+    'created_at',
+    'created_by',
+    'expires_at',
+    'disabled_at',
+    'revoked_at',
+    'last_used_at',
+  ],
+};
 const WISHES = '[--scope …] [--model …] [--expires …] [--budget … --reset …] [--requests-per-minute …] …';
 
 export const keysCreateCommand: Command = {
   name: 'keys create',
+  group: 'keys',
   summary: 'Create an API key; it is shown this once',
   usage: `--name … ${WISHES}`,
   options: { ...KEY_OPTIONS, json: JSON_OPTION },
   notes: 'What is left out: scope inference, all models, no end, no budget, no limits.',
+  examples: [
+    { text: 'A key for one client', command: 'umpire keys create --name billing' },
+    {
+      text: 'One that may use one model, and spend 12.50 dollars a month',
+      command:
+        'umpire keys create --name shop --model kev --budget 12.50 --reset month \\\n  --requests-per-minute 600 --expires 30d',
+    },
+    { text: 'An administrator', command: 'umpire keys create --name ops --scope admin --scope inference --json' },
+  ],
+  json: { ...KEY_JSON, members: [...KEY_JSON.members, 'key'] },
   async run(given, program) {
     refusePositionals(given);
     const wish = readKeyWish(given, Date.now());
@@ -34,9 +66,15 @@ export const keysCreateCommand: Command = {
 
 export const keysListCommand: Command = {
   name: 'keys list',
+  group: 'keys',
   summary: 'List API keys, oldest first',
   usage: '[--json]',
   options: { json: JSON_OPTION },
+  examples: [
+    { text: 'All keys, never a secret', command: 'umpire keys list' },
+    { text: 'For a program', command: 'umpire keys list --json' },
+  ],
+  json: { ...KEY_JSON, isList: true },
   async run(given, program) {
     refusePositionals(given);
     const found = await program.withServices(given.settings, ({ keys }) => keys.list());
@@ -49,9 +87,12 @@ export const keysListCommand: Command = {
 
 export const keysShowCommand: Command = {
   name: 'keys show',
+  group: 'keys',
   summary: 'Show what an API key may do, and what it has left',
   usage: '<id> [--json]',
   options: { json: JSON_OPTION },
+  examples: [{ text: 'What is left of its budget', command: `umpire keys show ${SHOWN_ID}` }],
+  json: KEY_JSON,
   async run(given, program) {
     const id = readId(given, 'keys show');
     const { key, standing } = await program.withServices(given.settings, async ({ keys, usage }) => {
@@ -67,6 +108,7 @@ export const keysShowCommand: Command = {
 
 export const keysRotateCommand: Command = {
   name: 'keys rotate',
+  group: 'keys',
   summary: 'Give an API key a new secret; it is shown this once',
   usage: '<id> [--overlap …] [--json]',
   options: {
@@ -77,6 +119,11 @@ export const keysRotateCommand: Command = {
     },
     json: JSON_OPTION,
   },
+  examples: [
+    { text: 'A new secret; the older one works for a day more', command: `umpire keys rotate ${SHOWN_ID}` },
+    { text: 'Or for a week', command: `umpire keys rotate ${SHOWN_ID} --overlap 7d` },
+  ],
+  json: { ...KEY_JSON, members: [...KEY_JSON.members, 'previous_secrets_expire_at', 'key'] },
   async run(given, program) {
     const id = readId(given, 'keys rotate');
     const overlapMs = parseSpan(String(given.options['overlap'] ?? DEFAULT_OVERLAP), '--overlap');
@@ -97,6 +144,13 @@ export const keysUpdateCommand: Command = changeCommand({
   usage: `<id> [--name …] ${WISHES}`,
   options: KEY_OPTIONS,
   notes: 'What is left out stays as it is.',
+  examples: [
+    { text: 'A larger budget', command: `umpire keys update ${SHOWN_ID} --budget 50` },
+    {
+      text: 'All models, no limit of requests',
+      command: `umpire keys update ${SHOWN_ID} --models all --requests-per-minute none`,
+    },
+  ],
   done: 'Updated',
   change: async (keys, id, wish) => keys.update(id, toPatch(wish, await keys.get(id)), COMMAND_LINE),
 });
@@ -104,6 +158,7 @@ export const keysUpdateCommand: Command = changeCommand({
 export const keysDisableCommand: Command = changeCommand({
   name: 'keys disable',
   summary: 'Refuse an API key until it is enabled again',
+  examples: [{ text: 'Its next request is refused', command: `umpire keys disable ${SHOWN_ID}` }],
   done: 'Disabled',
   change: (keys, id) => keys.update(id, { isDisabled: true }, COMMAND_LINE),
 });
@@ -111,6 +166,7 @@ export const keysDisableCommand: Command = changeCommand({
 export const keysEnableCommand: Command = changeCommand({
   name: 'keys enable',
   summary: 'Let a disabled API key work again',
+  examples: [{ text: 'After `umpire keys disable`', command: `umpire keys enable ${SHOWN_ID}` }],
   done: 'Enabled',
   change: (keys, id) => keys.update(id, { isDisabled: false }, COMMAND_LINE),
 });
@@ -118,11 +174,14 @@ export const keysEnableCommand: Command = changeCommand({
 export const keysRevokeCommand: Command = changeCommand({
   name: 'keys revoke',
   summary: 'Revoke an API key for good',
+  examples: [{ text: 'Nothing brings it back', command: `umpire keys revoke ${SHOWN_ID}` }],
   done: 'Revoked',
   change: (keys, id) => keys.revoke(id, COMMAND_LINE),
 });
 
-interface Change extends Pick<Command, 'name' | 'summary'>, Partial<Pick<Command, 'usage' | 'options' | 'notes'>> {
+interface Change
+  extends Pick<Command, 'name' | 'summary' | 'examples'>,
+    Partial<Pick<Command, 'usage' | 'options' | 'notes'>> {
   readonly done: string;
   readonly change: (keys: ApiKeyService, id: string, wish: KeyWish) => Promise<ApiKey>;
 }
@@ -132,6 +191,8 @@ function changeCommand({ done, change, ...parts }: Change): Command {
   const { usage = '<id>', options = {} } = parts;
   return {
     ...parts,
+    group: 'keys',
+    json: KEY_JSON,
     usage: `${usage} [--json]`,
     options: { ...options, json: JSON_OPTION },
     async run(given, program) {

@@ -13,7 +13,12 @@ import type { CommandOption } from './command.ts';
 import { type CommandArguments, UsageError } from './command.ts';
 
 export const LABELLED_FILE_OPTIONS = {
-  questions: { type: 'string', help: 'The questions of all rows, as in a request', example: 'file.json' },
+  questions: {
+    type: 'string',
+    help: 'The questions of all rows, as in a request',
+    example: 'file.json',
+    values: 'file',
+  },
   limit: { type: 'string', help: 'Only the first rows', example: '500' },
 } as const satisfies Record<string, CommandOption>;
 

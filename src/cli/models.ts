@@ -6,9 +6,13 @@ import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
 export const modelsListCommand: Command = {
   name: 'models list',
-  summary: 'List the configured models; checksums are verified, nothing is loaded',
+  group: 'models',
+  summary: 'List the configured models',
+  notes: 'Checksums are verified, nothing is loaded.',
   usage: '[--json]',
   options: { json: JSON_OPTION },
+  examples: [{ text: 'Models, where they come from, and their digests', command: 'umpire models list' }],
+  json: { isList: true, members: ['id', 'type', 'description', 'source', 'digest'] },
   async run(given, program) {
     refusePositionals(given);
     const models = await program.listModels(given.settings);
@@ -20,10 +24,16 @@ export const modelsListCommand: Command = {
 
 export const modelsVerifyCommand: Command = {
   name: 'models verify',
+  group: 'models',
   summary: 'Load model folders and compare checksums and golden answers',
   usage: '[folder …]',
   options: {},
+  operands: 'folder',
   notes: 'Without folders it verifies those of the configuration.',
+  examples: [
+    { text: 'All configured models', command: 'umpire models verify' },
+    { text: 'One folder', command: 'umpire models verify ./my-kev' },
+  ],
   async run({ positionals, settings }, program) {
     for await (const { folder, id, digest, device } of program.verifyModels(settings, positionals)) {
       program.writeOut(`ok  ${id}  ${digest}  on ${device}  ${folder}\n`);

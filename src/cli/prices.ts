@@ -7,7 +7,7 @@ import type { NewPrice } from '../services/prices.ts';
 import { parsePrice } from './amounts.ts';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
 import type { Program } from './program.ts';
-import { CSV_OPTION, type Field, JSON_OPTION, renderJson, toObject, writeRows } from './table.ts';
+import { CSV_OPTION, type Field, JSON_OPTION, renderJson, shapeOf, toObject, writeRows } from './table.ts';
 import { parseMoment } from './times.ts';
 
 interface CurrentPrice {
@@ -39,6 +39,7 @@ const HISTORY_FIELDS: readonly Field<DatedPrice>[] = [
 
 export const pricesListCommand: Command = {
   name: 'prices list',
+  group: 'money',
   summary: 'List what models cost now',
   usage: '[--history] [--json | --csv]',
   options: {
@@ -47,6 +48,11 @@ export const pricesListCommand: Command = {
     csv: CSV_OPTION,
   },
   notes: "Dollars per 1,000,000 tokens. Source: set by an administrator, or the model's own.",
+  examples: [
+    { text: 'What holds now', command: 'umpire prices list' },
+    { text: 'What was set, for a spreadsheet', command: 'umpire prices list --history --csv' },
+  ],
+  json: shapeOf([...CURRENT_FIELDS, ...HISTORY_FIELDS]),
   async run(given, program) {
     refusePositionals(given);
     if (given.options['history'] === true) {
@@ -62,6 +68,7 @@ export const pricesListCommand: Command = {
 
 export const pricesSetCommand: Command = {
   name: 'prices set',
+  group: 'money',
   summary: 'Set the price of a model, from now or a date on',
   usage: '<model> --input … --output … [--cached …] [--from …] [--json]',
   options: {
@@ -71,7 +78,13 @@ export const pricesSetCommand: Command = {
     from: { type: 'string', help: 'When it takes effect, in UTC; now if left out', example: '2027-01-31' },
     json: JSON_OPTION,
   },
+  operands: 'model',
   notes: 'A price is never changed, only followed by a later one. What was accepted before keeps its price.',
+  examples: [
+    { text: 'From now on', command: 'umpire prices set kev --input 0.0378 --output 0' },
+    { text: 'From a day on', command: 'umpire prices set kev --input 0.05 --output 0 --from 2027-01-31' },
+  ],
+  json: { ...shapeOf(HISTORY_FIELDS), isList: false },
   async run(given, program) {
     const wanted = readPrice(given);
     const set = await program.withServices(given.settings, ({ prices }) => prices.set(wanted, COMMAND_LINE));

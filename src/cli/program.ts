@@ -5,6 +5,8 @@ import type { ModelType } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
 import type { Administration } from '../services/administration.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { Paint } from './paint.ts';
 import type { SettingFlag, SettingFlags } from './setting-flags.ts';
 import type { StoreTools } from './store-tools.ts';
 
@@ -69,11 +71,15 @@ export interface Program {
   writeOut(text: string): void;
   writeError(text: string): void;
   readonly isTerminal: boolean;
+  /** How wide standard output is shown. */
+  readonly columns: number;
+  /** On standard output. */
+  readonly paint: Paint;
   readStdin(): Promise<string>;
   readonly clientSettings: { readonly url: string | undefined; readonly apiKey: string | undefined };
   describeConfig(flags: SettingFlags): string;
   /** Runs until the process is told to stop. @returns the exit code */
-  serve(flags: SettingFlags): Promise<number>;
+  serve(flags: SettingFlags): Promise<ExitCode>;
   /** Opens the configured store for as long as it is used. */
   withServices<T>(flags: SettingFlags, use: (services: Administration) => Promise<T>): Promise<T>;
   readonly storeTools: StoreTools;

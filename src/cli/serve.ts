@@ -4,11 +4,21 @@ import { type Command, UsageError } from './command.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
+  group: 'server',
   summary: 'Run the server',
   usage: '[--print-config] [settings]',
   options: {
     'print-config': { type: 'boolean', help: 'Show every setting with its value and where it comes from, then exit' },
   },
+  examples: [
+    { text: 'On port 8080 of this machine', command: 'umpire serve', untested: 'runs until it is stopped' },
+    {
+      text: 'With a file of settings, and a log for a program to read',
+      command: 'umpire serve --config umpire.yaml --log-format json',
+      untested: 'runs until it is stopped',
+    },
+    { text: 'Which settings would hold, and why', command: 'umpire serve --port 9090 --print-config' },
+  ],
   showsSettings: true,
   async run({ options, positionals, settings }, program) {
     if (positionals.length > 0) throw new UsageError(`serve takes no "${positionals[0]}".`);

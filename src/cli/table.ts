@@ -1,7 +1,7 @@
 // Rows of text in aligned columns, and rows of anything as a table, as JSON or as CSV: one list of fields says all three.
 
 import { type CsvCell, renderCsv } from '../domain/csv.ts';
-import type { CommandArguments, CommandOption } from './command.ts';
+import type { CommandArguments, CommandOption, JsonShape } from './command.ts';
 import type { Program } from './program.ts';
 
 export const JSON_OPTION = { type: 'boolean', help: 'Answer in JSON' } as const satisfies CommandOption;
@@ -37,6 +37,11 @@ export function writeRows<Row>(program: Program, { options }: CommandArguments, 
   else if (options['csv']) program.writeOut(renderCsv(toCells(rows, fields)));
   else if (rows.length === 0) program.writeOut(`${none}\n`);
   else program.writeOut(renderRows(listing));
+}
+
+/** What `writeRows` prints with `--json`. */
+export function shapeOf(fields: readonly { readonly name: string }[]): JsonShape {
+  return { isList: true, members: [...new Set(fields.map(({ name }) => name))] };
 }
 
 export function toObject<Row>(row: Row, fields: readonly Field<Row>[]): Record<string, CsvCell> {

@@ -8,7 +8,7 @@ import { formatPrice, formatUsd } from '../domain/money.ts';
 import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, type CommandArguments, type CommandOption, refusePositionals, UsageError } from './command.ts';
-import { CSV_OPTION, type Field, JSON_OPTION, writeRows } from './table.ts';
+import { CSV_OPTION, type Field, JSON_OPTION, shapeOf, writeRows } from './table.ts';
 import { parsePast, toDay } from './times.ts';
 
 const NO_REQUESTS = 'No requests in this time.';
@@ -21,7 +21,7 @@ const FILTER_OPTIONS = {
   },
   to: { type: 'string', help: 'Before a date, or before 1d ago; until now if left out', example: '2027-02-01' },
   key: { type: 'string', help: 'Of one key, by its id', example: 'key_…' },
-  model: { type: 'string', help: 'Of one model', example: 'kev' },
+  model: { type: 'string', help: 'Of one model', example: 'kev', values: 'model' },
   endpoint: { type: 'string', help: 'Of one path', example: '/ai/v1/systemone' },
 } as const satisfies Record<string, CommandOption>;
 
@@ -95,6 +95,7 @@ const ROW_FIELDS: readonly Field<LedgerRow>[] = [
 
 export const usageCommand: Command = {
   name: 'usage',
+  group: 'money',
   summary: 'Sums over the ledger: requests, tokens, cost',
   usage: '[--by …] [--from …] [--to …] [--key …] [--model …] [--json | --csv]',
   options: {
@@ -104,6 +105,11 @@ export const usageCommand: Command = {
     csv: CSV_OPTION,
   },
   notes: 'Without --by it is one sum. Days and hours are UTC. A request counts when it was accepted.',
+  examples: [
+    { text: 'Who used what this month', command: 'umpire usage --by key,model' },
+    { text: 'Day by day, the last week', command: 'umpire usage --by day --from 7d --csv' },
+  ],
+  json: shapeOf([...DIMENSIONS.flatMap((dimension) => DIMENSION_FIELDS[dimension]), ...SUM_FIELDS]),
   async run(given, program) {
     refusePositionals(given);
     const by = parseDimensions(given.options['by']);
@@ -126,10 +132,16 @@ export const usageCommand: Command = {
 
 export const requestsCommand: Command = {
   name: 'requests',
+  group: 'money',
   summary: 'Single rows of the ledger, newest first',
   usage: '[--limit …] [--from …] [--to …] [--key …] [--model …] [--json | --csv]',
   options: { limit: LIMIT_OPTION, ...FILTER_OPTIONS, json: JSON_OPTION, csv: CSV_OPTION },
   notes: 'JSON and CSV have more of each row than the table.',
+  examples: [
+    { text: 'The last 20', command: 'umpire requests' },
+    { text: 'Those of the last hour on one model', command: 'umpire requests --from 1h --model kev --limit 100' },
+  ],
+  json: shapeOf(ROW_FIELDS),
   async run(given, program) {
     refusePositionals(given);
     const filter = readFilter(given, Date.now());

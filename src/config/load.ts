@@ -48,6 +48,12 @@ export function readClientSettings(env: Environment = process.env): {
   return { url: env['UMPIRE_URL'] || undefined, apiKey: env['UMPIRE_API_KEY'] || undefined };
 }
 
+/** What a shell or a user says of the terminal's width. */
+export function readColumns(env: Environment = process.env): number | undefined {
+  const columns = Number(env['COLUMNS']);
+  return Number.isInteger(columns) && columns > 0 ? columns : undefined;
+}
+
 const TARGET_VARIABLE = 'UMPIRE_TARGET_DATABASE_URL';
 
 /** Where `umpire db copy` copies to: an address with a password, which has no place on a command line. */

@@ -53,6 +53,8 @@ export function program(parts: Partial<Program> = {}) {
       said.error += text;
     },
     isTerminal: false,
+    columns: 100,
+    paint: (_style, text) => text,
     readStdin: async () => 'from standard input',
     clientSettings: { url: undefined, apiKey: undefined },
     describeConfig: NO_SUCH_PLACE,

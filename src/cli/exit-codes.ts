@@ -1,0 +1,12 @@
+// The exit codes of all commands: the one list that `umpire help exit-codes` and docs/cli.md show.
+
+export const EXIT_CODES = {
+  0: 'Done. A server: everything it had accepted was answered.',
+  1: 'Failed, or found a fault. Standard error says why.',
+  2: 'A mistake in the command line. Nothing was done.',
+  3: 'Finished, but some rows could not be answered; they are in the output with their errors.',
+} as const;
+
+export type ExitCode = keyof typeof EXIT_CODES;
+
+export const EXIT = { done: 0, failed: 1, misused: 2, someRowsFailed: 3 } as const satisfies Record<string, ExitCode>;
