@@ -14,7 +14,8 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   services: ['engine/engine[.]ts$', 'storage/stores[.]ts$', 'upstream/chat-upstream[.]ts$', 'domain/'],
   http: ['services/', 'domain/'],
   quality: ['domain/'],
-  cli: ['services/', 'quality/', 'domain/'],
+  client: ['domain/'],
+  cli: ['services/', 'quality/', 'client/', 'domain/'],
 };
 
 export const LAYERS = Object.keys(ALLOWED_IMPORTS);
@@ -142,7 +143,9 @@ export const threadConfiguration: IConfiguration = {
       name: 'main-thread-without-onnxruntime',
       severity: 'error',
       comment: 'session.run() blocks its thread; the worker is loaded by URL, never imported.',
-      from: { path: `${COMPOSITION_FILES}|^src/(cli|http|services|engine|observability|quality|storage|upstream)/` },
+      from: {
+        path: `${COMPOSITION_FILES}|^src/(cli|client|http|services|engine|observability|quality|storage|upstream)/`,
+      },
       to: { path: 'node_modules/onnxruntime-node|^src/runtime/worker[.]ts$', reachable: true },
     },
     {

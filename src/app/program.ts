@@ -6,9 +6,10 @@ import { join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { z } from 'zod';
-import type { DecisionModel, Finding, Program, ServerConnection, VerifiedModel } from '../cli/program.ts';
+import type { DecisionModel, Finding, Program, VerifiedModel } from '../cli/program.ts';
 import type { SettingFlag, SettingFlags } from '../cli/setting-flags.ts';
 import type { CopyTarget, StoreTools } from '../cli/store-tools.ts';
+import type { ServerConnection } from '../client/server-connection.ts';
 import {
   type LoadedConfig,
   loadConfig,
@@ -188,10 +189,11 @@ async function startLocalServer(loaded: LoadedConfig): Promise<ServerConnection>
     throw error;
   }
   return {
-    async post(url, payload) {
-      const headers = { authorization: 'Bearer local', 'content-type': 'application/json' };
+    async post(url, payload, given = {}) {
+      const headers = { authorization: 'Bearer local', 'content-type': 'application/json', ...given };
       const reply = await app.http.inject({ method: 'POST', url, headers, payload });
-      return { status: reply.statusCode, body: reply.body };
+      const told = Object.entries(reply.headers).map(([name, value]) => [name, value?.toString()]);
+      return { status: reply.statusCode, body: reply.body, headers: Object.fromEntries(told) };
     },
     close,
   };

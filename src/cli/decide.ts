@@ -1,15 +1,16 @@
 // `umpire decide`: asks questions about a document, of a server or of an engine in this process.
 
 import { readFile } from 'node:fs/promises';
+import { connectToServer, describeLostReply } from '../client/remote-server.ts';
+import type { ServerConnection, WireReply } from '../client/server-connection.ts';
+import { errorMessage } from '../client/wire-error.ts';
 import { messageOf } from '../domain/errors.ts';
 import { renderAnswers } from './answer-bars.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import type { Program, ServerConnection, WireReply } from './program.ts';
+import type { Program } from './program.ts';
 import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
-import { connectToServer } from './remote-server.ts';
-import { errorMessage } from './wire-error.ts';
 
 /** Files that hold rows. */
 const ROWS_FILE = /[.](csv|tsv|jsonl|ndjson)$/i;
@@ -137,11 +138,7 @@ async function post(server: ServerConnection, body: string): Promise<WireReply> 
   try {
     return await server.post('/ai/v1/systemone', body);
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    return {
-      status: 0,
-      body: `No answer from the server${cause || `: ${messageOf(error)}`}.`,
-    };
+    return { status: 0, body: `No answer from the server: ${describeLostReply(error)}.`, headers: {} };
   }
 }
 

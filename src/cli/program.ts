@@ -1,6 +1,7 @@
 // What commands may ask of the program around them. Commands see no stores, no engine and no environment: they are handed
 // this, and app/program.ts answers.
 
+import type { ServerConnection } from '../client/server-connection.ts';
 import type { ModelType } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
@@ -9,17 +10,6 @@ import type { ExitCode } from './exit-codes.ts';
 import type { Paint } from './paint.ts';
 import type { SettingFlag, SettingFlags } from './setting-flags.ts';
 import type { StoreTools } from './store-tools.ts';
-
-export interface WireReply {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** A server to ask: somewhere else, or in this process without a port. */
-export interface ServerConnection {
-  post(path: string, body: string): Promise<WireReply>;
-  close(): Promise<void>;
-}
 
 export interface ListedModel {
   readonly id: string;

@@ -8,7 +8,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { program, servicesOver } from '../../test/cli/program-double.ts';
 import { COMMAND_GROUPS, type CommandGroup } from './command-groups.ts';
 import { EXIT_CODES } from './exit-codes.ts';
-import type { WireReply } from './program.ts';
 import { COMMANDS, runCommand } from './run-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'umpire-commands-'));
@@ -219,14 +218,14 @@ describe('settings', () => {
 describe('decide', () => {
   const reply = { answers: { q1: { type: 'noul', noul: 0.25 } }, usage: { input_tokens: 3 } };
 
-  async function decide(args: readonly string[], answer: WireReply = { status: 200, body: JSON.stringify(reply) }) {
+  async function decide(args: readonly string[], answer = { status: 200, body: JSON.stringify(reply) }) {
     const posted: string[] = [];
     let closed = 0;
     const { whole, said } = program({
       startLocalServer: async () => ({
         post: async (_path, body) => {
           posted.push(body);
-          return answer;
+          return { ...answer, headers: {} };
         },
         close: async () => {
           closed++;

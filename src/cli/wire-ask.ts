@@ -1,12 +1,13 @@
 // Questions to a model over the wire, as any caller asks them, and its probabilities out of the reply.
 
 import { availableParallelism } from 'node:os';
+import type { ServerConnection } from '../client/server-connection.ts';
+import { errorMessage } from '../client/wire-error.ts';
 import { parsePlainJson } from '../domain/json.ts';
 import type { Question } from '../domain/question.ts';
 import { type AskedModel, UnansweredRow } from '../quality/asking.ts';
 import { writeQuestion } from '../quality/wire-question.ts';
-import type { DecisionModel, ServerConnection } from './program.ts';
-import { errorMessage } from './wire-error.ts';
+import type { DecisionModel } from './program.ts';
 
 /** As many rows at once as there may be workers. */
 const MOST_AT_ONCE = 16;
