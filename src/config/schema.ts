@@ -142,7 +142,7 @@ const http = z.strictObject({
     help: 'Time that accepted requests have to finish after SIGTERM; then their connections are closed.',
     unit: 'ms',
   }),
-  corsOrigins: z.array(text).default([]).register(note, {
+  cors: z.array(text).default([]).register(note, {
     help: 'Origins that browsers may call from, such as `https://app.example.com`; `*` is any. None: no CORS headers.',
   }),
   trustedProxies: z.array(network).default([]).register(note, {

@@ -53,7 +53,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       requestTimeoutMs: 1000,
       keepAliveTimeoutMs: 1000,
       writeTimeoutMs: 1000,
-      corsOrigins: [],
+      cors: [],
       trustedProxies: [],
       metricsRequireKey: false,
       shortBase: true,

@@ -55,7 +55,7 @@ export interface HttpOptions {
   /** A client that takes in nothing of its reply for that long is disconnected. */
   readonly writeTimeoutMs: number;
   /** Origins that browsers may call from; `*` is any, none switches CORS off. */
-  readonly corsOrigins: readonly string[];
+  readonly cors: readonly string[];
   /** Proxies whose `X-Forwarded-For` says who calls: addresses, or networks as `10.0.0.0/8`. */
   readonly trustedProxies: readonly string[];
   readonly metricsRequireKey: boolean;
@@ -104,6 +104,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     done();
   });
   observeRequests(app, deps.metrics);
+  // Before anything refuses: a page can read a refusal only if it may.
+  await allowCrossOrigin(app, deps.options.cors);
   manageConnections(app, {
     writeTimeoutMs: deps.options.writeTimeoutMs,
     isDraining: deps.isDraining,
@@ -112,7 +114,6 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   const bodies = bodiesOf(deps.options);
   bodies.intake.attach(app);
   await compressReplies(app);
-  allowCrossOrigin(app, deps.options.corsOrigins);
   // After every `onRequest`, so that the caller is known where the routes around ask for a key; before a body is read,
   // and before the framework has its say about methods that it knows and no route takes.
   app.addHook('preParsing', (request, reply, _body, done) => {

@@ -21,6 +21,8 @@ export function unknownRouteHandler(app: FastifyInstance): RefuseUnknownRoute {
   const patterns: Pattern[] = [];
   const nearRoutes = new NearRoutes();
   app.addHook('onRoute', ({ url, method }) => {
+    // Preflights are taken everywhere, which makes nothing a path.
+    if (url === '*') return;
     const matches = patternOf(url);
     for (const name of [method].flat()) {
       patterns.push({ matches, method: name });

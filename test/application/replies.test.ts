@@ -1,4 +1,4 @@
-// What every reply has, whatever the route: request ids, error bodies, retry headers, CORS; and what is recorded of it.
+// What every reply has, whatever the route: request ids, error bodies, retry headers; and what is recorded of it.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode, errorCatalogue } from '../../src/domain/errors.ts';
@@ -156,42 +156,5 @@ describe('readiness', () => {
     const reply = await server.get('/readyz');
     expect([reply.status, reply.json]).toEqual([status, { status: state }]);
     expect((await server.get('/healthz')).status).toBe(200);
-  });
-});
-
-describe('CORS', () => {
-  const origin = 'https://app.example.com';
-  const preflight = {
-    method: 'OPTIONS',
-    url: PATH,
-    headers: { origin, 'access-control-request-method': 'POST' },
-  } as const;
-
-  it('is off unless configured', async () => {
-    const { headers } = await server.post(PATH, decision, { origin });
-    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
-    expect((await server.app.inject(preflight)).statusCode).toBe(401);
-  });
-
-  it.each([
-    ['the origin', [origin], origin],
-    ['any', ['*'], '*'],
-  ])('lets in %s when configured', async (_what, corsOrigins, allowed) => {
-    const open = await startTestServer({ corsOrigins });
-    const reply = await open.app.inject(preflight);
-    expect([reply.statusCode, reply.headers['access-control-allow-origin']]).toEqual([204, allowed]);
-    expect(reply.headers['access-control-allow-headers']).toContain('authorization');
-    const { headers } = await open.post(PATH, {}, { origin });
-    expect(headers['access-control-allow-origin']).toBe(allowed);
-    expect(headers['access-control-expose-headers']).toContain('x-umpire-cost-usd');
-    await open.app.close();
-  });
-
-  it('lets in no other origin', async () => {
-    const open = await startTestServer({ corsOrigins: ['https://other.example.com'] });
-    const { headers } = await open.post(PATH, decision, { origin });
-    expect(headers).not.toHaveProperty('access-control-allow-origin');
-    expect(headers['vary']).toBe('Origin');
-    await open.app.close();
   });
 });

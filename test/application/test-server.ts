@@ -41,7 +41,7 @@ const OPTIONS: HttpOptions = {
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
   writeTimeoutMs: 10_000,
-  corsOrigins: [],
+  cors: [],
   trustedProxies: [],
   metricsRequireKey: false,
   shortBase: true,

@@ -17,7 +17,7 @@ const authorization = `Bearer ${KEY}`;
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ corsOrigins: ['https://app.example.com'] });
+  server = await startTestServer({ cors: ['https://app.example.com'] });
 });
 afterAll(async () => await server.app.close());
 
