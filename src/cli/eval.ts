@@ -156,6 +156,14 @@ function toJson({ model, rows, all, tasks, byStateTokens, byOptions, reliability
   };
 }
 
-function figuresToJson({ questions, accuracy, macroF1, nll, ece, answeredAt5 }: Figures): object {
-  return { answers: questions, accuracy, macro_f1: macroF1, nll, ece, answered_at_5: answeredAt5 };
+function figuresToJson({ questions, accuracy, macroF1, nll, ece, answeredAt5, thresholdAt5 }: Figures): object {
+  return {
+    answers: questions,
+    accuracy,
+    macro_f1: macroF1,
+    nll,
+    ece,
+    answered_at_5: answeredAt5,
+    threshold_at_5: thresholdAt5,
+  };
 }

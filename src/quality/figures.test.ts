@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calibrationError, type Guess, macroF1, measureFigures, reliabilityBins, shareAnswered } from './figures.ts';
+import { calibrationError, type Guess, macroF1, measureFigures, reliabilityBins, sureAnswers } from './figures.ts';
 import type { LabelledAnswer } from './labelled-answer.ts';
 
 const guess = (confidence: number, isRight: boolean): Guess => ({ confidence, isRight });
@@ -59,16 +59,19 @@ describe('macro-F1', () => {
   });
 });
 
-describe('share answered at 5 % error', () => {
+describe('answers that are sure enough for 5 % error', () => {
   it('may pass through a worse stretch', () => {
     const right = Array.from({ length: 30 }, (_, i) => guess(0.9 - i / 100, true));
-    expect(shareAnswered([guess(0.99, false), ...right], 0.05)).toBe(1);
-    expect(shareAnswered([guess(0.99, false), ...right.slice(0, 10)], 0.05)).toBe(0);
+    expect(sureAnswers([guess(0.99, false), ...right], 0.05)).toHaveLength(31);
+    expect(sureAnswers([guess(0.99, false), ...right.slice(0, 10)], 0.05)).toEqual([]);
   });
 
-  it('stops before the errors', () => {
-    expect(shareAnswered([guess(0.9, true), guess(0.2, false)], 0.05)).toBe(0.5);
-    expect(shareAnswered([], 0.05)).toBeNaN();
+  it('stop before the errors, whatever order the answers come in', () => {
+    expect(sureAnswers([guess(0.2, false), guess(0.9, true), guess(0.95, true)], 0.05)).toEqual([
+      guess(0.95, true),
+      guess(0.9, true),
+    ]);
+    expect(sureAnswers([], 0.05)).toEqual([]);
   });
 });
 
@@ -76,6 +79,7 @@ describe('figures', () => {
   it('are right for known answers', () => {
     const figures = measureFigures([answer([0.75, 0.25], 0), answer([0.25, 0.75], 0)]);
     expect(figures).toMatchObject({ questions: 2, accuracy: 0.5, answeredAt5: 0.5 });
+    expect(figures.thresholdAt5).toBeCloseTo(0.75, 12);
     expect(figures.nll).toBeCloseTo(-(Math.log(0.75) + Math.log(0.25)) / 2, 12);
     expect(figures.ece).toBeCloseTo(0.25, 12);
   });

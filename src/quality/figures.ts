@@ -16,6 +16,8 @@ export interface Figures {
   readonly ece: number;
   /** Largest share of answers, surest first, of which at most 5 % are wrong. */
   readonly answeredAt5: number;
+  /** Probability of the least sure of those: the threshold for one's own rows. NaN when there is none. */
+  readonly thresholdAt5: number;
 }
 
 /** How sure an answer was, and whether it was right. */
@@ -50,6 +52,7 @@ export function measureFigures(answers: readonly LabelledAnswer[], temperatures:
 /** @param probabilities `[answers][options]` */
 export function figuresOf(answers: readonly LabelledAnswer[], probabilities: readonly (readonly number[])[]): Figures {
   const guesses = toGuesses(answers, probabilities);
+  const sure = sureAnswers(guesses, ERROR_LIMIT);
   const pairs = answers.map((answer, at) => ({
     guess: answer.names[argmax(probabilities[at] ?? [])] ?? '',
     gold: answer.names[goldOf(answer)] ?? '',
@@ -60,7 +63,8 @@ export function figuresOf(answers: readonly LabelledAnswer[], probabilities: rea
     macroF1: macroF1(pairs),
     nll: mean(answers.map(({ target }, at) => crossEntropy(target, probabilities[at] ?? []))),
     ece: calibrationError(guesses),
-    answeredAt5: shareAnswered(guesses, ERROR_LIMIT),
+    answeredAt5: sure.length / guesses.length,
+    thresholdAt5: sure.at(-1)?.confidence ?? Number.NaN,
   };
 }
 
@@ -121,15 +125,16 @@ export function calibrationError(guesses: readonly Guess[], bins: number = RELIA
   return total / guesses.length;
 }
 
-/** Largest share of answers, surest first, of which at most `error` are wrong. Equally sure ones keep their order. */
-export function shareAnswered(guesses: readonly Guess[], error: number): number {
+/** As many answers as possible, surest first, of which at most `error` are wrong. Equally sure ones keep their order. */
+export function sureAnswers(guesses: readonly Guess[], error: number): Guess[] {
+  const surestFirst = guesses.toSorted((a, b) => b.confidence - a.confidence);
   let wrong = 0;
-  let best = 0;
-  for (const [at, { isRight }] of guesses.toSorted((a, b) => b.confidence - a.confidence).entries()) {
+  let most = 0;
+  for (const [at, { isRight }] of surestFirst.entries()) {
     if (!isRight) wrong += 1;
-    if (wrong <= error * (at + 1)) best = at + 1;
+    if (wrong <= error * (at + 1)) most = at + 1;
   }
-  return best / guesses.length;
+  return surestFirst.slice(0, most);
 }
 
 /** Figures by task, in the order of the answers. @param temperatures without any: 1 */
