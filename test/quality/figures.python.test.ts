@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Figures, measureFigures, measureTasks } from '../../src/quality/figures.ts';
@@ -42,7 +43,9 @@ const fixture = z
     all_with_temperatures: figures,
     cross_fitted: z.record(z.string(), z.object({ ece_before: number, ece: number, nll: number })),
   })
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, '..', 'fixtures', 'quality', 'figures.json'), 'utf8')));
+  .parse(
+    JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, '../fixtures/quality/figures.json.gz'))).toString()),
+  );
 
 const answers = fixture.answers.map((answer, row): LabelledAnswer => ({ ...answer, row, stateTokens: 1 }));
 const heldout = new Set(fixture.heldout);
