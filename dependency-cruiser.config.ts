@@ -16,6 +16,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   quality: ['domain/'],
   client: ['domain/'],
   cli: ['services/', 'quality/', 'client/', 'domain/'],
+  web: [],
 };
 
 export const LAYERS = Object.keys(ALLOWED_IMPORTS);
@@ -86,6 +87,20 @@ const importerRules: IForbiddenRuleType[] = [
     comment: 'src/docs writes pages; the server must not need it.',
     from: { pathNot: '^src/docs/|[.]test[.]ts$' },
     to: { path: '^src/docs/' },
+  },
+  {
+    name: 'pages-are-a-leaf',
+    severity: 'error',
+    comment: 'src/web runs in browsers: the server reads its files and imports none of them.',
+    from: { path: '^src/', pathNot: '^src/web/' },
+    to: { path: '^src/web/' },
+  },
+  {
+    name: 'pages-without-node',
+    severity: 'error',
+    comment: 'A browser has no modules of Node.',
+    from: { path: '^src/web/', pathNot: '[.]test[.]ts$' },
+    to: { dependencyTypes: ['core'] },
   },
   {
     name: 'server-without-tests-and-bench',

@@ -105,19 +105,19 @@ function settle() {
   process.execve(execPath, [execPath, NURSERY, ...execArgv, ...argv.slice(1)], { ...ENVIRONMENT, ...env });
 }
 
-/** Node 22 calls its SQLite experimental on every start and command. Whoever runs us can do nothing with that. */
-function silenceSqlite() {
+/** Node calls its SQLite and its stripping of types experimental. Whoever runs us can do nothing with that. */
+function silenceExperiments() {
   const { emitWarning } = process;
   process.emitWarning = (warning, ...rest) => {
-    const isIts = rest[0] === 'ExperimentalWarning' && String(warning).startsWith('SQLite ');
-    if (!isIts) emitWarning.call(process, warning, ...rest);
+    const isOurs = rest[0] === 'ExperimentalWarning' && /^(SQLite|stripTypeScriptTypes) /.test(String(warning));
+    if (!isOurs) emitWarning.call(process, warning, ...rest);
   };
 }
 
 if (isNewEnough()) {
   endWithLauncher();
   settle();
-  silenceSqlite();
+  silenceExperiments();
   stopWithShellOfNpx();
   // The ending of this file's neighbour: .ts in a checkout, .js where the project is compiled.
   const main = existsSync(new URL('main.ts', import.meta.url)) ? './main.ts' : './main.js';

@@ -11,6 +11,7 @@ import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../http/authenticate.ts';
 import { createHttpServer } from '../http/server.ts';
+import { readWebFiles } from '../http/web/web-files.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { StartError } from '../runtime/start-error.ts';
@@ -145,6 +146,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     isDraining: () => isDraining,
     metrics,
+    webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
     options: { ...config.http, ...config.decisions, ...config.embeddings, version: parts.version, sharesAnswers },

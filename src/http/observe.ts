@@ -26,8 +26,8 @@ export interface RequestMetrics extends TokenMetrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Asked every few seconds by machines; their lines would hide all others. */
-const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+/** Asked every few seconds by machines, or dozens of times by one page; their lines would hide all others. */
+const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
 
 /** Runs before every other hook, so that refused requests are recorded too. */
 export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): void {

@@ -33,6 +33,8 @@ import type { TokenArrays } from './schemas/embedding-request.ts';
 import { scopeHook } from './scope.ts';
 import { type RefuseUnknownRoute, unknownRouteHandler } from './unknown-route.ts';
 import { validatorCompiler } from './validate.ts';
+import type { WebFiles } from './web/web-files.ts';
+import { webRoutes } from './web/web-routes.ts';
 
 /** What a body becomes may be some times as large as what was counted for it. */
 const PARTS_OF_HEAP = 8;
@@ -81,6 +83,8 @@ export interface HttpDeps {
   /** Whether that is so; read several times a request. */
   readonly isDraining: () => boolean;
   readonly metrics: RequestMetrics;
+  /** Absent: there are no pages. */
+  readonly webFiles?: WebFiles | undefined;
   /** pino, or anything of its shape. */
   readonly logger: FastifyBaseLogger;
   readonly options: HttpOptions;
@@ -134,6 +138,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     };
     await app.register(register, { prefix: '/admin/v1' });
   }
+  if (deps.webFiles !== undefined) await app.register(webRoutes, deps.webFiles);
   await app.ready();
   return app;
 }

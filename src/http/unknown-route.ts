@@ -20,13 +20,15 @@ export type RefuseUnknownRoute = (request: FastifyRequest, reply: FastifyReply) 
 export function unknownRouteHandler(app: FastifyInstance): RefuseUnknownRoute {
   const patterns: Pattern[] = [];
   const nearRoutes = new NearRoutes();
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, schema }) => {
     // Preflights are taken everywhere, which makes nothing a path.
     if (url === '*') return;
     const matches = patternOf(url);
+    // Nobody who asks for a route means a page.
+    const isOfApi = schema?.hide !== true;
     for (const name of [method].flat()) {
       patterns.push({ matches, method: name });
-      nearRoutes.note(url, name);
+      if (isOfApi) nearRoutes.note(url, name);
     }
   });
   return (request, reply) => {
@@ -47,8 +49,8 @@ function noSuchRoute(near: string | undefined): AppError {
   return new AppError('not_found', message.join(' '));
 }
 
-/** `/ai/v1/models/:id` → a pattern of paths */
+/** `/ai/v1/models/:id`, `/assets/*` → a pattern of paths */
 function patternOf(url: string): RegExp {
   const escaped = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+')}$`);
+  return new RegExp(`^${escaped.replace(/:[^/]+/g, '[^/]+').replace('\\*', '.+')}$`);
 }

@@ -8,6 +8,7 @@ import type { ModelCard } from '../../src/domain/model-card.ts';
 import { MergingEngine, type MergingOptions } from '../../src/engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
+import type { WebFiles } from '../../src/http/web/web-files.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { Accounting } from '../../src/services/accounting/accounting.ts';
 import { Unmetered } from '../../src/services/accounting/unmetered.ts';
@@ -96,6 +97,8 @@ export interface TestParts {
   readonly aliases?: Aliases;
   /** Absent: answers are not shared. */
   readonly answers?: MergingOptions;
+  /** Absent: no pages. */
+  readonly webFiles?: WebFiles;
 }
 
 export async function startTestServer(
@@ -135,6 +138,7 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
       engineStatus: () => engine.status(),
       answerCounts: sharing === undefined ? undefined : () => sharing.answerCounts,
     }),
+    webFiles: parts.webFiles,
     logger: pino({ level: 'info' }, { write }),
     options: { ...OPTIONS, sharesAnswers: sharing !== undefined, ...parts.options },
   });

@@ -52,6 +52,7 @@ describe('the packed package', () => {
       );
       expect(answers[0]).toHaveProperty('answers.department.choice');
       expect(answers[0]).toEqual(answers[1]);
+      expect(await (await fetch((await targetOf(packed)).address)).text()).toContain('/playground/main.js');
       packed.killGroup('SIGTERM');
       await packed.exited;
     } finally {

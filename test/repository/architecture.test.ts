@@ -86,6 +86,8 @@ describe('an injected violation', () => {
     ['src/engine/injected-pool.ts', "import 'piscina';", 'piscina-only-in-worker-pool'],
     ['src/app/injected-keys.ts', "import { k } from '../services/injected.ts';", 'one-composition-root'],
     ['src/http/injected-docs.ts', "import '../docs/injected.ts';", 'docs-generator-is-a-leaf'],
+    ['src/app/injected-page.ts', "import '../web/injected.ts';", 'pages-are-a-leaf'],
+    ['src/web/injected-core.ts', "import 'node:fs';", 'pages-without-node'],
     ['src/domain/injected-bench.ts', "import '../../bench/injected.ts';", 'server-without-tests-and-bench'],
     ['src/config/injected-package.ts', "import 'fast-check';", 'server-without-development-packages'],
     ['src/domain/injected-helper.ts', "import './utils/injected.ts';", 'no-utils'],

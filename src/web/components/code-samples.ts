@@ -1,0 +1,27 @@
+// One request as programs: a tab for each language, and a button that copies what is shown.
+
+import { h, type JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { CopyButton } from './copy-button.ts';
+import { Tabs } from './tabs.ts';
+
+export interface CodeSample {
+  readonly language: 'curl' | 'TypeScript' | 'Python';
+  /** Runs as it is pasted, with the key in a variable of the environment. */
+  readonly text: string;
+}
+
+export function CodeSamples({ samples }: { readonly samples: readonly CodeSample[] }): JSX.Element {
+  const [chosen, setChosen] = useState<string>('curl');
+  const tabs = samples.map(({ language, text }) => ({
+    id: language,
+    label: language,
+    render: () =>
+      h('div', { class: 'code' }, [
+        h(CopyButton, { text, label: `Copy ${language}` }),
+        // Focus, so that keys can scroll it.
+        h('pre', { tabIndex: 0, role: 'region', 'aria-label': `The request in ${language}` }, h('code', null, text)),
+      ]),
+  }));
+  return h(Tabs, { label: 'Languages', tabs, chosen, onChoose: setChosen, size: 'small' });
+}
