@@ -7,31 +7,19 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { Loads } from './load/loads.ts';
-import { DECISION_MODEL, EMBEDDING_MODEL } from './load/workload.ts';
+import { DECISION_MODEL, EMBEDDING_MODEL, type Task } from './load/workload.ts';
 import { describeMachine, describeVersions, listSettings, ROOT, readLoad } from './machine/machine.ts';
 import { expectQuiet, QuietWatch, reportFault, requireQuiet } from './machine/quiet.ts';
-import { PART_NAMES, writePage } from './pages/page.ts';
-import {
-  type Figures,
-  type Measured,
-  mergeWithEarlier,
-  nameReport,
-  type PartName,
-  type Parts,
-  type PeersReport,
-} from './pages/peers-report.ts';
+import { writePage } from './pages/page.ts';
+import { mergeWithEarlier, nameReport, type PeersReport } from './pages/peers-report.ts';
 import { judgeTargets } from './pages/targets.ts';
-import { measureBareLimit } from './parts/bare.ts';
-import { type CompareOptions, compareServers } from './parts/compare.ts';
-import { planEffort } from './parts/effort.ts';
-import { measureKeptDocuments } from './parts/kept.ts';
-import { measureWorkerMemory } from './parts/memory.ts';
-import { measureShares } from './parts/shares.ts';
-import { measureSplits } from './parts/splits.ts';
+import { type ComparedServers, withComparedServers } from './parts/compared.ts';
+import { type Figures, type Measured, PART_NAMES, PARTS, type PartName, type Parts } from './parts/parts.ts';
+import { Fleet } from './servers/fleet.ts';
 import { DEFAULT_ENVIRONMENTS } from './servers/python-program.ts';
 import { listPythonServers } from './servers/python-servers.ts';
 import type { Server } from './servers/server.ts';
-import { umpire, withUmpire } from './servers/umpire.ts';
+import { umpire, WITHOUT_CACHES } from './servers/umpire.ts';
 
 const { values } = parseArgs({
   options: {
@@ -71,7 +59,7 @@ function pickNames<Name extends string>(option: string, wanted: string, known: r
 
 /** In the order of the tables: ours, then each of the others as its users write it, then tuned. */
 function pickServers(): Server[] {
-  const servers = [umpire(), ...listPythonServers(resolve(values.environments))];
+  const servers = [umpire({ settings: WITHOUT_CACHES }), ...listPythonServers(resolve(values.environments))];
   const ids = servers.map(({ id }) => id);
   const wanted = values.peers === undefined ? ids : pickNames('peers', values.peers, ids);
   return servers.filter(({ id }) => wanted.includes(id));
@@ -85,23 +73,35 @@ function readPrice(model: string): number {
   return manifestSchema.parse(manifest).price.input_micro_usd_per_million_tokens / 1e6;
 }
 
-const wanted = pickNames('only', values.only, PART_NAMES);
 const parts: { -readonly [Name in PartName]?: Parts[Name] } = {};
+const wanted = pickNames('only', values.only, PART_NAMES);
+const rounds = values.rounds === undefined ? undefined : readNumber('rounds', values.rounds);
+const effort = <T>(full: T, quick: T): T => (values.quick ? quick : full);
+const bench = {
+  loads: await Loads.open(),
+  usdPerHour: readNumber('usd-per-hour', values['usd-per-hour']),
+  concurrencies:
+    values.concurrency?.split(',').map((text) => readNumber('concurrency', text)) ??
+    effort([1, 2, 4, 8, 16, 32, 64], [1, 8]),
+  effort,
+  rounds: (full: number, quick: number) => rounds ?? effort(full, quick),
+  say,
+};
+const ALONE: ComparedServers = { fleet: new Fleet([]), compared: () => ({ servers: [], answers: [] }) };
 
-const part: CompareOptions['part'] = async (name, measure) => {
-  if (!wanted.includes(name)) return;
+async function measurePart(name: PartName, servers: ComparedServers): Promise<void> {
   say(`${name} …`);
   const [startedAt, partMs, loadBefore] = [new Date().toISOString(), performance.now(), readLoad()];
   const watch = new QuietWatch();
-  const figures = await measure();
+  const figures: Figures[PartName] = await PARTS[name].measure({ ...bench, ...servers });
   const othersShare = watch.othersShare();
   requireQuiet(othersShare, values.noisy);
   const [tookMs, versions] = [performance.now() - partMs, describeVersions()];
-  const measured: Measured<Figures[typeof name]> = { startedAt, tookMs, versions, loadBefore, othersShare, figures };
+  const measured: Measured<typeof figures> = { startedAt, tookMs, versions, loadBefore, othersShare, figures };
   Object.assign(parts, { [name]: measured });
   // At once: what was measured before a fault is kept, for parts stand for themselves.
   writeReport();
-};
+}
 
 /** @returns the page */
 function writeReport(): string {
@@ -117,36 +117,27 @@ function writeReport(): string {
   return markdown;
 }
 
-async function measureAll(): Promise<void> {
-  const loads = await Loads.open();
-  const compare = { servers: pickServers(), loads, effort, usdPerHour: head.usdPerHour, say, part };
-  const ofDecisions: readonly PartName[] = ['decisions', 'open', 'scaling'];
-  if (ofDecisions.some((name) => wanted.includes(name))) await compareServers({ ...compare, task: 'decision' });
-  if (wanted.includes('embeddings')) await compareServers({ ...compare, task: 'embedding' });
-  const { rounds, sliceMs, shareRounds, shareSamples: samplesPerRound } = effort;
-  await part('kept', () => measureKeptDocuments(effort.keptPairs));
-  await part('shares', () => measureShares({ loads, rounds: shareRounds, samplesPerRound }));
-  await part('bare', () => withUmpire({}, (own) => measureBareLimit(own, effort.bareRounds, effort.bareMs)));
-  await part('memory', () => measureWorkerMemory(loads, effort.memoryLoadMs));
-  await part('splits', () => measureSplits({ loads, rounds, sliceMs, say }));
+/** Those for which the same servers run beside each other are of one start of these. */
+async function measureTogether(task: Task | undefined, names: readonly PartName[]): Promise<void> {
+  const measure = async (servers: ComparedServers): Promise<void> => {
+    for (const name of names) await measurePart(name, servers);
+  };
+  if (task === undefined) return await measure(ALONE);
+  const servers = pickServers().filter(({ tasks }) => tasks.includes(task));
+  await withComparedServers({ servers, classes: bench.loads.classesOf(task), say }, measure);
 }
 
-const effort = planEffort({
-  isQuick: values.quick,
-  rounds: values.rounds === undefined ? undefined : readNumber('rounds', values.rounds),
-  concurrencies: values.concurrency?.split(',').map((text) => readNumber('concurrency', text)),
-});
 const head = {
   format: 1,
   startedAt: new Date().toISOString(),
   isQuick: values.quick,
   machine: describeMachine(),
   settings: listSettings(),
-  usdPerHour: readNumber('usd-per-hour', values['usd-per-hour']),
+  usdPerHour: bench.usdPerHour,
   prices: Object.fromEntries([DECISION_MODEL, EMBEDDING_MODEL].map((model) => [model, readPrice(model)])),
 } as const;
 await reportFault(async () => {
   await expectQuiet(values.noisy);
-  await measureAll();
+  for (const [task, names] of Map.groupBy(wanted, (name) => PARTS[name].task)) await measureTogether(task, names);
   process.stdout.write(writeReport());
 });

@@ -5,12 +5,12 @@ import { parseArgs } from 'node:util';
 import { joinRuns, runClosedLoop } from './load/closed-loop.ts';
 import { median } from './load/statistics.ts';
 import { decisionJob, type Job, makeDocument, makeMixedInputs } from './load/workload.ts';
-import { sumCpuMs } from './machine/cpu-time.ts';
+import { sumCpuMs } from './machine/processes.ts';
 import { formatTable } from './pages/table.ts';
-import { type Member, withFleet } from './servers/fleet.ts';
+import { type Fleet, type Member, withServers } from './servers/fleet.ts';
 import { DEFAULT_ENVIRONMENTS } from './servers/python-program.ts';
 import { FAMILIES, listCandidates } from './servers/python-servers.ts';
-import { umpire } from './servers/umpire.ts';
+import { umpire, WITHOUT_CACHES } from './servers/umpire.ts';
 
 interface Load {
   readonly name: string;
@@ -31,6 +31,8 @@ const LOADS: Readonly<Record<Job['task'], readonly Load[]>> = {
     { name: '32 × 8–248, 4 clients', concurrency: 4, makeJob: embed(makeMixedInputs) },
   ],
 };
+
+type Sample = Awaited<ReturnType<typeof measure>>;
 
 async function measure({ server, client, process: running }: Member, load: Load, durationMs: number) {
   const { concurrency, makeJob } = load;
@@ -59,33 +61,30 @@ const loads = LOADS[family.program.task];
 const [rounds, durationMs] = [Number(values.rounds), Number(values.seconds) * 1000];
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 // Ours first, to see what the settings are worth beside it. Titles of settings are no names of folders.
-const servers = [umpire(), ...listCandidates(family, values.environments)]
-  .filter(({ title }) => new RegExp(values.only).test(title))
-  .map((server, index) => ({ ...server, id: String(index) }));
+const servers = [umpire({ settings: WITHOUT_CACHES }), ...listCandidates(family, values.environments)].filter(
+  ({ title }) => new RegExp(values.only).test(title),
+);
 
-await withFleet(servers, say, async (fleet) => {
-  const samples = new Map(
-    fleet.members.map((member) => [member, loads.map(() => [] as Awaited<ReturnType<typeof measure>>[])]),
-  );
+const measureAll = async (fleet: Fleet): Promise<void> => {
+  const samples = loads.map(() => new Map<string, Sample[]>());
   // The round before the first is for warming up.
   for (let round = 0; round <= rounds; round++) {
     for (const [place, load] of loads.entries()) {
-      await fleet.inTurns(1, async (member) => {
-        const sample = await measure(member, load, round === 0 ? Math.min(durationMs, 1000) : durationMs);
-        if (round > 0) samples.get(member)?.[place]?.push(sample);
-      });
+      const found = await fleet.inTurns(1, (member) => measure(member, load, round === 0 ? 1000 : durationMs));
+      for (const [name, some] of round > 0 ? found : [])
+        samples[place]?.set(name, [...(samples[place].get(name) ?? []), ...some]);
     }
     say(`round ${round} of ${rounds}`);
   }
   const head = ['settings', ...loads.flatMap(({ name }) => [`${name} /s`, 'p99 ms', 'CPU ms']), 'MB'];
-  const rows = [...samples].map(([{ server, process: running }, ofLoads]) => [
+  const rows = fleet.members.map(({ name, server, process: running }) => [
     server.title,
-    ...ofLoads.flatMap((some) => [
-      median(some.map(({ requestsPerSecond }) => requestsPerSecond)),
-      median(some.map(({ p99Ms }) => p99Ms)),
-      median(some.map(({ cpuMs }) => cpuMs)),
-    ]),
+    ...samples.flatMap((ofLoad) => {
+      const medianOf = (figure: keyof Sample): number => median((ofLoad.get(name) ?? []).map((one) => one[figure]));
+      return [medianOf('requestsPerSecond'), medianOf('p99Ms'), medianOf('cpuMs')];
+    }),
     Math.round((running.proportionalBytes() ?? Number.NaN) / 1e6),
   ]);
   process.stdout.write(`${formatTable([head, ...rows])}\n`);
-});
+};
+await withServers(Object.fromEntries(servers.entries()), (_, fleet) => measureAll(fleet), { say });

@@ -77,6 +77,11 @@ export class Loads {
     return new Loads((text) => tokenizer.encode(text).length);
   }
 
+  /** What servers are compared with. */
+  classesOf(task: Task): readonly LoadClass[] {
+    return task === 'decision' ? [...this.decisions, ...this.documents] : this.embeddings;
+  }
+
   /** Every length with every number of questions, and embeddings: what our server is asked alone. */
   grid(isQuick: boolean): readonly LoadClass[] {
     const lengths = isQuick ? GRID_LENGTHS.slice(0, 2) : GRID_LENGTHS;

@@ -3,7 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listProcesses, readStat } from './cpu-time.ts';
+import { formatPercent } from '../pages/table.ts';
+import { listProcesses, readStat } from './processes.ts';
 
 /** Of the time of all processors. The kernel's own housekeeping is below it; a busy browser, a build, another bench are above. */
 export const MAX_OTHERS_SHARE = 0.05;
@@ -39,9 +40,9 @@ export class NoisyMachine extends Error {}
 /** @throws NoisyMachine unless it was quiet, or `isNoisyAllowed` */
 export function requireQuiet(othersShare: number | null, isNoisyAllowed: boolean): void {
   if (isNoisyAllowed || isQuiet(othersShare)) return;
-  const measured = othersShare === null ? 'cannot be read on this system' : `was ${tellShare(othersShare)}`;
+  const measured = othersShare === null ? 'cannot be read on this system' : `was ${formatPercent(othersShare)}`;
   throw new NoisyMachine(
-    `Not written: what others used of the processors ${measured}, and may be ${tellShare(MAX_OTHERS_SHARE)} at most. ` +
+    `Not written: what others used of the processors ${measured}, and may be ${formatPercent(MAX_OTHERS_SHARE)} at most. ` +
       'Measure on a machine that does nothing else, or add --noisy, which the page then says.',
   );
 }
@@ -60,10 +61,6 @@ export async function reportFault(bench: () => Promise<void>): Promise<void> {
 /** What is not known is not quiet. */
 export function isQuiet(othersShare: number | null): boolean {
   return othersShare !== null && othersShare <= MAX_OTHERS_SHARE;
-}
-
-export function tellShare(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
 }
 
 /** Clocks of processes and of processors are not the same one: a little less than nothing is nothing. */

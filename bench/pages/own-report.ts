@@ -3,10 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Machine, ROOT, tellVersion, type Versions } from '../machine/machine.ts';
-import { isQuiet, tellShare } from '../machine/quiet.ts';
+import { isQuiet } from '../machine/quiet.ts';
 import { ACCOUNTING_TARGETS, type AccountingFigures, formatAccounting } from '../parts/accounting.ts';
 import type { OwnFigures } from '../parts/own-server.ts';
-import { type Cell, formatNumber, formatTable, toMegabytes } from './table.ts';
+import { type Cell, formatNumber, formatPercent, formatTable, toMegabytes } from './table.ts';
 import { judge } from './target.ts';
 
 /** What the issue of a release promises; a figure beyond it is marked, not hidden. */
@@ -59,7 +59,7 @@ export function formatOwnReport(report: OwnReport): string {
 }
 
 function formatHead({ machine, versions, othersShare }: OwnReport): string {
-  const others = othersShare === null ? 'cannot be read' : tellShare(othersShare);
+  const others = othersShare === null ? 'cannot be read' : formatPercent(othersShare);
   const noisy = isQuiet(othersShare) ? '' : ': THE MACHINE WAS NOT QUIET, figures are not for quoting';
   return [
     `umpire ${tellVersion(versions)}`,

@@ -3,75 +3,10 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AnswerComparison } from '../answers/compare-answers.ts';
-import type { LoadClass } from '../load/loads.ts';
-import type { Machine, Versions } from '../machine/machine.ts';
-import type { measureBareLimit } from '../parts/bare.ts';
-import type { listCosts, measureClosedLoops } from '../parts/closed.ts';
-import type { measureKeptDocuments } from '../parts/kept.ts';
-import type { measureWorkerMemory } from '../parts/memory.ts';
-import type { measureOpenLoops } from '../parts/open.ts';
-import type { measureScaling } from '../parts/scaling.ts';
-import type { measureShares } from '../parts/shares.ts';
-import type { measureSplits } from '../parts/splits.ts';
-import type { Member } from '../servers/fleet.ts';
-import type { Server } from '../servers/server.ts';
+import type { Machine } from '../machine/machine.ts';
+import type { Prices } from '../parts/part.ts';
+import type { Parts } from '../parts/parts.ts';
 import type { JudgedTarget } from './target.ts';
-
-type Measures<F extends (...args: never[]) => unknown> = Awaited<ReturnType<F>>;
-
-/** A server as it was measured in one part. */
-export interface ServerFigures
-  extends Pick<Server, 'id' | 'title' | 'kind' | 'settings' | 'versions'>,
-    Pick<Member, 'readyMs' | 'startedBytes' | 'idleShare'> {
-  /** All processes, shared pages once, after the part's load. */
-  readonly loadedBytes: number | null;
-}
-
-/** Of every part in which servers run beside each other. */
-export interface Compared {
-  readonly servers: readonly ServerFigures[];
-  readonly answers: readonly AnswerComparison[];
-  readonly classes: readonly Pick<LoadClass, 'id' | 'title' | 'task'>[];
-}
-
-export interface ClosedPart extends Compared, Measures<typeof measureClosedLoops> {
-  readonly rounds: number;
-  readonly sliceMs: number;
-  readonly costs: ReturnType<typeof listCosts>;
-}
-export interface OpenPart extends Compared, Measures<typeof measureOpenLoops> {
-  readonly rounds: number;
-}
-export interface ScalingPart extends Compared, Measures<typeof measureScaling> {}
-
-export interface Figures {
-  readonly decisions: ClosedPart;
-  readonly open: OpenPart;
-  readonly embeddings: ClosedPart;
-  readonly scaling: ScalingPart;
-  readonly kept: Measures<typeof measureKeptDocuments>;
-  readonly shares: Measures<typeof measureShares>;
-  readonly bare: Measures<typeof measureBareLimit>;
-  readonly memory: Measures<typeof measureWorkerMemory>;
-  readonly splits: Measures<typeof measureSplits>;
-}
-
-export type PartName = keyof Figures;
-
-/** When and on what a part was measured. */
-export interface Measured<T> {
-  readonly startedAt: string;
-  readonly tookMs: number;
-  readonly versions: Versions;
-  /** Processes that wanted a core in the minute before. */
-  readonly loadBefore: number;
-  /** What others used of all processors meanwhile; null where the system does not say, undefined in files of before. */
-  readonly othersShare?: number | null;
-  readonly figures: T;
-}
-
-export type Parts = { readonly [Name in PartName]?: Measured<Figures[Name]> };
 
 export interface PeersReport {
   readonly format: 1;
@@ -81,7 +16,7 @@ export interface PeersReport {
   /** `UMPIRE_…` of whoever ran the bench. */
   readonly settings: Readonly<Record<string, string>>;
   readonly usdPerHour: number;
-  readonly prices: Readonly<Record<string, number>>;
+  readonly prices: Prices;
   readonly parts: Parts;
   readonly targets: readonly JudgedTarget[];
 }

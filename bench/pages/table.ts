@@ -11,6 +11,10 @@ export function formatNumber(value: number): string {
   return Math.abs(value) < 10 ? value.toFixed(2) : Math.abs(value) < 1000 ? value.toFixed(1) : value.toFixed(0);
 }
 
+export function formatPercent(share: number, decimals = 1): string {
+  return `${(100 * share).toFixed(decimals)} %`;
+}
+
 export function toMegabytes(bytes: number | null): number {
   return bytes === null ? Number.NaN : bytes / 1e6;
 }
@@ -28,17 +32,11 @@ function writeCell(cell: Cell): string {
 /** Columns as wide as their widest cell, numbers to the right. @param rows `[rows][columns]`, the first is the head */
 export function formatTable(rows: Rows): string {
   const texts = rows.map((row) => row.map(writeCell));
-  const columns = (texts[0] ?? []).map((_, column) => ({
-    width: Math.max(...texts.map((row) => row[column]?.length ?? 0)),
-    isNumeric: isNumeric(rows, column),
-  }));
-  const pad = (text: string, column: number): string => {
-    const { width = 0, isNumeric: isRight = false } = columns[column] ?? {};
-    return isRight ? text.padStart(width) : text.padEnd(width);
-  };
+  const widths = (texts[0] ?? []).map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const pad = (text: string, column: number): string =>
+    isNumeric(rows, column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
   const [head = '', ...lines] = texts.map((row) => row.map(pad).join('  ').trimEnd());
-  const rule = columns.map(({ width }) => '-'.repeat(width)).join('  ');
-  return [head, rule, ...lines].join('\n');
+  return [head, widths.map((width) => '-'.repeat(width)).join('  '), ...lines].join('\n');
 }
 
 /** The same in Markdown. Without rows beside the head: nothing to show */
@@ -50,23 +48,35 @@ export function markdownTable(rows: Rows): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Columns whose headings are the names of what stands in them. */
-export function same<Name extends string>(...names: readonly Name[]) {
-  const columns = names.map((name) => [name, (row: Readonly<Record<Name, Cell>>) => row[name]] as const);
-  return Object.fromEntries(columns);
-}
-
-/** `p50 ms`, … */
-export function latencyColumns(...percentiles: readonly ('p50' | 'p95' | 'p99')[]) {
-  const columns = percentiles.map((name) => [`${name} ms`, ({ latency }: Timed) => latency[`${name}Ms`]] as const);
-  return Object.fromEntries(columns);
+/** @param columns by their headings: what stands in each row */
+export function tableOf<T>(rows: readonly T[], columns: Readonly<Record<string, (row: T) => Cell>>): string {
+  return markdownTable([Object.keys(columns), ...rows.map((row) => Object.values(columns).map((write) => write(row)))]);
 }
 
 interface Timed {
   readonly latency: LatencySummary;
 }
 
-/** @param columns by their headings: what stands in each row */
-export function tableOf<T>(rows: readonly T[], columns: Readonly<Record<string, (row: T) => Cell>>): string {
-  return markdownTable([Object.keys(columns), ...rows.map((row) => Object.values(columns).map((write) => write(row)))]);
+/** What several tables show. */
+const COLUMNS = {
+  load: (row: { readonly load: string }) => row.load,
+  server: (row: { readonly server: string }) => row.server,
+  'at a time': (row: { readonly concurrency: number }) => row.concurrency,
+  '× capacity': (row: { readonly share: number }) => row.share,
+  'req/s': (row: { readonly requestsPerSecond: number }) => row.requestsPerSecond,
+  'tokens/s': (row: { readonly tokensPerSecond: number }) => Math.round(row.tokensPerSecond),
+  'p50 ms': ({ latency }: Timed) => latency.p50Ms,
+  'p95 ms': ({ latency }: Timed) => latency.p95Ms,
+  'p99 ms': ({ latency }: Timed) => latency.p99Ms,
+  answers: ({ latency }: Timed) => latency.samples,
+  refused: (row: { readonly refused: number }) => row.refused,
+  errors: (row: { readonly errors: number }) => row.errors,
+  client: (row: { readonly clientShare: number }) => row.clientShare,
+  questions: (row: { readonly questions: number }) => String(row.questions),
+} as const;
+
+/** Those of these headings, in their order. */
+export function columns<Heading extends keyof typeof COLUMNS>(...headings: readonly Heading[]) {
+  const chosen = headings.map((heading) => [heading, COLUMNS[heading]] as const);
+  return Object.fromEntries(chosen) as Pick<typeof COLUMNS, Heading>;
 }

@@ -2,9 +2,10 @@
 // them. Pure.
 
 import { GOODPUT_LIMIT_MS } from '../load/goodput.ts';
-import type { ClosedCell } from '../parts/closed.ts';
-import type { OpenCell } from '../parts/open.ts';
-import type { ClosedPart, OpenPart, Parts, ServerFigures } from './peers-report.ts';
+import type { ClosedCell, ClosedFigures } from '../parts/closed.ts';
+import type { Compared, ServerFigures } from '../parts/compared.ts';
+import type { OpenCell, OpenFigures } from '../parts/open.ts';
+import type { Parts } from '../parts/parts.ts';
 import { type Found, type JudgedTarget, judgeTarget, type Wanted } from './target.ts';
 
 const CONCURRENCY = 8;
@@ -36,9 +37,7 @@ function medianRatio(ours: ClosedCell, other: ClosedCell): number {
   return ((ratios[Math.ceil(middle) - 1] ?? Number.NaN) + (ratios[Math.floor(middle)] ?? Number.NaN)) / 2;
 }
 
-type Compared = ClosedPart | OpenPart | undefined;
-
-function isOf<Cell extends { readonly peer: string }>(part: Compared, kind: ServerFigures['kind']) {
+function isOf<Cell extends { readonly peer: string }>(part: Compared | undefined, kind: ServerFigures['kind']) {
   const ids = (part?.servers ?? []).filter((server) => server.kind === kind).map(({ id }) => id);
   return ({ peer }: Cell): boolean => ids.includes(peer);
 }
@@ -49,7 +48,7 @@ function findBest(cells: readonly ClosedCell[], by: (cell: ClosedCell) => number
   return able.length === 0 ? undefined : able.reduce((top, cell) => (by(cell) > by(top) ? cell : top));
 }
 
-function judgeDecisions(part: ClosedPart | undefined): JudgedTarget[] {
+function judgeDecisions(part: ClosedFigures | undefined): JudgedTarget[] {
   return ['short', 'medium', 'mix'].flatMap((load) => {
     const cells = (part?.cells ?? []).filter((cell) => cell.load === load && cell.concurrency === CONCURRENCY);
     const bestOf = (kind: ServerFigures['kind']) =>
@@ -68,7 +67,7 @@ function judgeDecisions(part: ClosedPart | undefined): JudgedTarget[] {
   });
 }
 
-function judgeDocuments(part: ClosedPart | undefined): JudgedTarget[] {
+function judgeDocuments(part: ClosedFigures | undefined): JudgedTarget[] {
   const p50Of = (load: string) =>
     part?.cells.filter(isOf(part, 'ours')).find((cell) => cell.load === load)?.latency.p50Ms;
   const four = p50Of('4000x8x4');
@@ -77,7 +76,7 @@ function judgeDocuments(part: ClosedPart | undefined): JudgedTarget[] {
   return [target(what, ['≤', 200, 'ms'], { value: p50Of('4000x8x2'), note })];
 }
 
-function judgeEmbeddings(part: ClosedPart | undefined): JudgedTarget[] {
+function judgeEmbeddings(part: ClosedFigures | undefined): JudgedTarget[] {
   return ['embed-1', 'embed-8', 'embed-64'].flatMap((load) => {
     const cells = (part?.cells ?? []).filter((cell) => cell.load === load);
     const bestOf = (kind: ServerFigures['kind']) =>
@@ -94,7 +93,7 @@ function judgeEmbeddings(part: ClosedPart | undefined): JudgedTarget[] {
   });
 }
 
-function judgeOpenLoops(part: OpenPart | undefined): JudgedTarget[] {
+function judgeOpenLoops(part: OpenFigures | undefined): JudgedTarget[] {
   const ours = (part?.cells ?? []).filter(isOf(part, 'ours'));
   const steady = ours.find(
     ({ load, share, hasDeadline }) => load === 'short' && share === STEADY_SHARE && !hasDeadline,

@@ -4,22 +4,20 @@
 
 import { openStores } from '../../src/storage/open-stores.ts';
 import { PostgresServer } from '../../test/postgres/postgres-server.ts';
-import type { BenchClient } from '../load/client.ts';
 import { joinRuns, runClosedLoop } from '../load/closed-loop.ts';
 import { type LatencySummary, summariseLatencies } from '../load/statistics.ts';
-import { decisionJob, type Work } from '../load/workload.ts';
+import { type DecisionSize, decisionJob, type Work } from '../load/workload.ts';
+import { withFolder } from '../machine/folder.ts';
 import { type Cell, formatTable } from '../pages/table.ts';
 import { judge } from '../pages/target.ts';
-import type { Settings } from '../servers/server.ts';
-import { withFolder, withUmpire } from '../servers/umpire.ts';
-import { ONE_QUESTION_128, timeDecisions } from './latency.ts';
+import { type Fleet, type Member, withServers } from '../servers/fleet.ts';
+import type { Server } from '../servers/server.ts';
+import { umpire, WITHOUT_CACHES } from '../servers/umpire.ts';
 import { measureLedgerRows } from './ledger-rows.ts';
-import { NULL_ENGINE } from './shares.ts';
 
 const STORES = ['sqlite', 'postgres'] as const;
 type StoreName = (typeof STORES)[number];
-const SIDES = ['off', ...STORES] as const;
-type Side = (typeof SIDES)[number];
+type Side = 'off' | StoreName;
 
 const NAMES: Readonly<Record<StoreName, string>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 /** Of the issue that brought the ledger. */
@@ -32,10 +30,9 @@ const LEDGER_CONCURRENCY = 64;
 const STACK_CONCURRENCY = 32;
 /** As a server that is meant to keep its data. */
 const SAFE_POSTGRES = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
-const UNMETERED = ['bench/servers/unmetered-server.ts'];
+const ONE_QUESTION_128: DecisionSize = { stateTokens: 128, questions: 1, kind: 'choice' };
 
 export type AccountingFigures = Awaited<ReturnType<typeof measureAccounting>>;
-type Clients = Readonly<Record<Side, BenchClient>>;
 
 /** @param say tells what is being measured */
 export async function measureAccounting(isQuick: boolean, say: (text: string) => void) {
@@ -43,8 +40,8 @@ export async function measureAccounting(isQuick: boolean, say: (text: string) =>
   const newDatabase = () => postgres.createDatabase();
   try {
     say('a decision with accounting and without');
-    const decision = await withSides({ off: UNMETERED, on: undefined, newDatabase }, (clients) =>
-      isQuick ? timeInTurns(clients, 5, 20) : timeInTurns(clients, 60, 50),
+    const decision = await withServers(listSides(await newDatabase(), []), (_, fleet) =>
+      isQuick ? timeInTurns(fleet, 5, 20) : timeInTurns(fleet, 60, 50),
     );
     say('rows of the ledger');
     const durationMs = isQuick ? 2000 : 20_000;
@@ -53,8 +50,8 @@ export async function measureAccounting(isQuick: boolean, say: (text: string) =>
       postgres: await measureLedger(await newDatabase(), durationMs),
     };
     say('requests of a server without a model');
-    const stack = await withSides({ off: [...NULL_ENGINE, 'unmetered'], on: NULL_ENGINE, newDatabase }, (clients) =>
-      measureStacks(clients, isQuick),
+    const stack = await withServers(listSides(await newDatabase(), ['model']), (sides, fleet) =>
+      measureStacks(sides, fleet, isQuick),
     );
     const addedBy = (store: StoreName) => subtract(decision[store], decision.off);
     /** `decision`: 128 tokens, one question, one client; `stack`: the same around an engine that answers at once. */
@@ -69,40 +66,30 @@ function subtract(on: LatencySummary, off: LatencySummary) {
   return { p50Ms: on.p50Ms - off.p50Ms, p95Ms: on.p95Ms - off.p95Ms, p99Ms: on.p99Ms - off.p99Ms };
 }
 
-interface Sides {
-  /** Entries of the server with all of it off, and with all of it on; undefined: the production entry. */
-  readonly off: readonly string[];
-  readonly on: readonly string[] | undefined;
-  newDatabase(): Promise<string>;
-}
-
-/** All three servers at once; only the one that is asked works. */
-async function withSides<T>({ off, on, newDatabase }: Sides, use: (clients: Clients) => Promise<T>): Promise<T> {
-  // All run without probes in between.
-  const settings: Settings = { UMPIRE_ENGINE_PROBE_INTERVAL_MS: '0' };
-  const onPostgres = { ...settings, UMPIRE_DATABASE_URL: await newDatabase() };
-  return await withUmpire({ entry: off, settings, isMetered: false }, (without) =>
-    withUmpire({ entry: on, settings }, (sqlite) =>
-      withUmpire({ entry: on, settings: onPostgres }, (postgres) =>
-        use({ off: without.client, sqlite: sqlite.client, postgres: postgres.client }),
-      ),
-    ),
-  );
+/** All three run at once; only the one that is asked works. @param without what all of them lack */
+function listSides(databaseUrl: string, without: readonly 'model'[]): Readonly<Record<Side, Server>> {
+  // All run without probes in between; around no model, what is kept of answers is left out too.
+  const settings = {
+    UMPIRE_ENGINE_PROBE_INTERVAL_MS: '0',
+    ...(without.length > 0 ? WITHOUT_CACHES : {}),
+  };
+  const onPostgres = { ...settings, UMPIRE_DATABASE_URL: databaseUrl };
+  const metered = { hasLimits: true, ...(without.length > 0 ? { without } : {}) };
+  return {
+    off: umpire({ settings, without: [...without, 'accounting'] }),
+    sqlite: umpire({ settings, ...metered }),
+    postgres: umpire({ settings: onPostgres, ...metered }),
+  };
 }
 
 /** One request at a time, and one server at a time. */
-async function timeInTurns(clients: Clients, rounds: number, samplesPerRound: number) {
-  for (const side of SIDES) await timeDecisions(clients[side], ONE_QUESTION_128, WARM_UP);
-  const samplesMs: Record<Side, number[]> = { off: [], sqlite: [], postgres: [] };
-  for (let round = 0; round < rounds; round++) {
-    // Nobody always comes first, nor always after the same one.
-    const turn = round % SIDES.length;
-    const order = [...SIDES.slice(turn), ...SIDES.slice(0, turn)];
-    for (const side of round % 2 === 0 ? order : order.toReversed())
-      samplesMs[side].push(...(await timeDecisions(clients[side], ONE_QUESTION_128, samplesPerRound)));
-  }
-  const { off, sqlite, postgres } = samplesMs;
-  return { off: summariseLatencies(off), sqlite: summariseLatencies(sqlite), postgres: summariseLatencies(postgres) };
+async function timeInTurns(fleet: Fleet, rounds: number, samplesPerRound: number) {
+  const next = () => decisionJob(ONE_QUESTION_128);
+  await fleet.inTurns(1, ({ client }) => client.askInTurn(WARM_UP, next));
+  const replies = await fleet.inTurns(rounds, ({ client }) => client.askInTurn(samplesPerRound, next));
+  const summarise = (side: Side): LatencySummary =>
+    summariseLatencies((replies.get(side) ?? []).flat().map(({ latencyMs }) => latencyMs));
+  return { off: summarise('off'), sqlite: summarise('sqlite'), postgres: summarise('postgres') };
 }
 
 /** Requests reserved and settled through the store's interface. */
@@ -120,13 +107,14 @@ async function measureLedger(url: string | undefined, durationMs: number) {
 }
 
 /** Decisions through HTTP, services, accounting and store, with an engine that answers at once. */
-async function measureStacks(clients: Clients, isQuick: boolean) {
+async function measureStacks(sides: Readonly<Record<Side, Member>>, fleet: Fleet, isQuick: boolean) {
   const [rounds, samplesPerRound, durationMs] = isQuick ? [5, 50, 2000] : [60, 50, 10_000];
   /** One client, in turns with the other sides. */
-  const alone = await timeInTurns(clients, rounds, samplesPerRound);
+  const alone = await timeInTurns(fleet, rounds, samplesPerRound);
   const next = (): Work => ({ job: decisionJob(ONE_QUESTION_128), tokens: 0, group: '' });
   const measure = async (side: Side) => {
-    const loop = { client: clients[side], next, concurrency: STACK_CONCURRENCY, durationMs, leastReplies: 100 };
+    const { client } = sides[side];
+    const loop = { client, next, concurrency: STACK_CONCURRENCY, durationMs, leastReplies: 100 };
     const { requestsPerSecond, latency, errors, refused } = joinRuns([await runClosedLoop(loop)]);
     const failed = errors + refused;
     return { alone: alone[side], concurrency: STACK_CONCURRENCY, requestsPerSecond, latency, errors: failed };

@@ -3,15 +3,18 @@
 
 import { median } from '../load/statistics.ts';
 import { makeDecisionAbout, makeDocument, makeRandom } from '../load/workload.ts';
-import { sumCpuMs, sumWorkerCpuMs } from '../machine/cpu-time.ts';
-import { type OwnServer, withUmpire } from '../servers/umpire.ts';
+import { sumCpuMs, sumWorkerCpuMs } from '../machine/processes.ts';
+import { tableOf } from '../pages/table.ts';
+import { type Member, withServers } from '../servers/fleet.ts';
+import { umpire } from '../servers/umpire.ts';
+import { definePart } from './part.ts';
 
 const STATE_TOKENS = 2000;
 const GROWN_TOKENS = 100;
 const WARM_UP_PAIRS = 3;
 
-export async function measureKeptDocuments(pairs: number) {
-  return await withUmpire({}, async (own) => {
+async function measureKeptDocuments(pairs: number) {
+  return await withServers({ own: umpire({ hasLimits: true }) }, async ({ own }) => {
     const random = makeRandom(2000);
     await measurePairs(own, { pairs: WARM_UP_PAIRS, grownTokens: 0, random });
     const same = await measurePairs(own, { pairs, grownTokens: 0, random });
@@ -28,7 +31,7 @@ interface PairOptions {
 
 type Call = Awaited<ReturnType<typeof call>>;
 
-async function measurePairs(own: OwnServer, { pairs, grownTokens, random }: PairOptions) {
+async function measurePairs(own: Member, { pairs, grownTokens, random }: PairOptions) {
   const calls: { readonly first: Call; readonly second: Call }[] = [];
   for (let pair = 0; pair < pairs; pair++) {
     const state = makeDocument(STATE_TOKENS, random);
@@ -55,9 +58,9 @@ async function measurePairs(own: OwnServer, { pairs, grownTokens, random }: Pair
 }
 
 /** Alone on the server: all the CPU it uses meanwhile is this call's. */
-async function call({ server, client }: OwnServer, state: string, firstQuestion: number) {
+async function call({ process, client }: Member, state: string, firstQuestion: number) {
   const body = makeDecisionAbout(state, { questions: 1, kind: 'choice', firstQuestion });
-  const pids = server.pids();
+  const pids = process.pids();
   const before = { workerMs: sumWorkerCpuMs(pids), processMs: sumCpuMs(pids) };
   const { latencyMs, headers } = await client.ask({ task: 'decision', body });
   return {
@@ -67,3 +70,23 @@ async function call({ server, client }: OwnServer, state: string, firstQuestion:
     keptTokens: Number(headers['x-umpire-kept-tokens'] ?? 0),
   };
 }
+
+export const kept = definePart({
+  title: 'A document that was read before',
+  measure: ({ effort }) => measureKeptDocuments(effort(40, 8)),
+  write: ({ same, grown }) => [
+    `${same.stateTokens} tokens, one question of 4 options, then another one. CPU time of worker threads, medians.`,
+    tableOf([same, grown], {
+      'second call': (row) =>
+        row.grownTokens === 0 ? 'the same document' : `it has grown by ${row.grownTokens} tokens`,
+      pairs: ({ pairs }) => pairs,
+      'first, worker ms': ({ firstWorkerMs }) => firstWorkerMs,
+      'second, worker ms': ({ secondWorkerMs }) => secondWorkerMs,
+      ratio: ({ workerRatio }) => workerRatio,
+      'ratio, whole process': ({ processRatio }) => processRatio,
+      'first, p50 ms': ({ firstP50Ms }) => firstP50Ms,
+      'second, p50 ms': ({ secondP50Ms }) => secondP50Ms,
+      'kept tokens': ({ keptTokens }) => keptTokens,
+    }),
+  ],
+});

@@ -12,8 +12,8 @@ import type { ModelFolder } from '../../src/runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 import { DECISION_MODEL, EMBEDDING_MODEL } from '../load/workload.ts';
+import { withFolder } from '../machine/folder.ts';
 import { ROOT } from '../machine/machine.ts';
-import { withFolder } from '../servers/umpire.ts';
 
 const MODELS = join(ROOT, 'models');
 const SPECIAL_TOKENS = 2;

@@ -8,12 +8,13 @@ import { sum } from '../load/statistics.ts';
 import { DECISION_MODEL, type DecisionSize, makeDecision, toQuestions } from '../load/workload.ts';
 import { ROOT } from '../machine/machine.ts';
 import type { BareLoopReply, BareLoopRequest, BareLoopSetup } from './bare-loop-worker.ts';
-import { DEVICE, type OwnServer } from './umpire.ts';
+import type { Member } from './fleet.ts';
+import { DEVICE } from './umpire.ts';
 
 const WORKER = new URL('./bare-loop-worker.ts', import.meta.url);
 
 /** How the measured server runs its models: what its configuration says, and what it says of itself. */
-export async function readEngineSettings({ client }: Pick<OwnServer, 'client'>) {
+export async function readEngineSettings({ client }: Pick<Member, 'client'>) {
   const { threadsPerWorker } = loadConfig({ flags: {} }).config.engine;
   const { text } = await client.get('/metrics');
   const workers = Number(/^umpire_engine_workers (\d+)$/m.exec(text)?.[1]);
@@ -23,7 +24,7 @@ export async function readEngineSettings({ client }: Pick<OwnServer, 'client'>) 
 
 /** As many loops as the server has workers, with its threads and its optimised graphs; they end with `use`. */
 export async function withBareLoops<T>(
-  own: OwnServer,
+  own: Member,
   size: DecisionSize,
   use: (loops: BareLoops) => Promise<T>,
 ): Promise<T> {

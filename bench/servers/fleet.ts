@@ -1,23 +1,26 @@
-// The servers of one comparison while they run side by side: started twice, one under load at a time in turns that go round.
-// A server that burns CPU while it is idle is stopped while others work.
+// Servers while they run side by side: started, asked in turns that go round, and ended. One that burns CPU while it is idle is
+// stopped while others work.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchClient } from '../load/client.ts';
-import { sumCpuMs } from '../machine/cpu-time.ts';
-import { API_KEY, type Server, startServer } from './server.ts';
-import type { ServerProcess } from './server-process.ts';
-import { withFolder } from './umpire.ts';
+import { withFolder } from '../machine/folder.ts';
+import { sumCpuMs } from '../machine/processes.ts';
+import { API_KEY, type Server } from './server.ts';
+import { ServerProcess } from './server-process.ts';
 
 /** Of one core. More would take part in what is measured of others. */
 const MAX_IDLE_SHARE = 0.01;
 const IDLE_WATCH_MS = 1000;
 
 export interface Member {
+  /** Among the servers that run beside it. */
+  readonly name: string;
   readonly server: Server;
   readonly process: ServerProcess;
   readonly client: BenchClient;
-  /** In an empty data folder; with what the first start kept there. */
+  readonly dataFolder: string;
+  /** In an empty data folder; with what the first start kept there. The same where it is started once. */
   readonly readyMs: { readonly firstMs: number; readonly secondMs: number };
   /** Memory of all its processes, shared pages counted once; null where the system does not say. */
   readonly startedBytes: number | null;
@@ -25,39 +28,43 @@ export interface Member {
   idleShare: number;
 }
 
-export interface Turns {
-  readonly members: readonly Member[];
-  /** Every member once a round, in an order that goes round; nobody else works meanwhile. */
-  inTurns(rounds: number, measure: (member: Member, round: number) => Promise<void>): Promise<void>;
+export interface FleetOptions {
+  readonly say?: (text: string) => void;
+  /** What the first start keeps there makes the second one faster. */
+  readonly startsTwice?: boolean;
+  /** Of an earlier fleet; default: a new one, removed afterwards. */
+  readonly folder?: string;
 }
 
-/** Runs while it is used. @throws if one cannot be started, or ends early */
-export async function withFleet<T>(
-  servers: readonly Server[],
-  say: (text: string) => void,
-  use: (fleet: Fleet) => Promise<T>,
+/** Servers by their names, running while they are used. @throws if one cannot be started, ends before, or not as it should */
+export async function withServers<Name extends string, T>(
+  servers: Readonly<Record<Name, Server>>,
+  use: (members: Readonly<Record<Name, Member>>, fleet: Fleet) => Promise<T>,
+  options: FleetOptions = {},
 ): Promise<T> {
-  return await withFolder(async (folder) => {
-    const members: Member[] = [];
-    try {
-      for (const server of servers) {
-        say(`starting ${server.id}`);
-        members.push(await startTwice(server, join(folder, server.id)));
-      }
-      const lost = members.map((member) => member.process.lost);
-      const result = await Promise.race([use(new Fleet(members)), ...lost]);
-      for (const member of members) {
-        await member.client.close();
-        await member.process.stop();
-      }
-      return result;
-    } finally {
-      for (const member of members) member.process.kill();
+  const { folder, say } = options;
+  if (folder === undefined)
+    return await withFolder((newFolder) => withServers(servers, use, { ...options, folder: newFolder }));
+  const members: Member[] = [];
+  try {
+    for (const [name, server] of Object.entries<Server>(servers)) {
+      say?.(`starting ${name}`);
+      members.push(await startMember(name, server, { ...options, folder }));
     }
-  });
+    const byName = Object.fromEntries(members.map((member) => [member.name, member])) as Record<Name, Member>;
+    const lost = members.map((member) => member.process.lost);
+    const result = await Promise.race([use(byName, new Fleet(members)), ...lost]);
+    for (const { client, process } of members) {
+      await client.close();
+      await process.stop();
+    }
+    return result;
+  } finally {
+    for (const { process } of members) process.kill();
+  }
 }
 
-export class Fleet implements Turns {
+export class Fleet {
   readonly members: readonly Member[];
 
   constructor(members: readonly Member[]) {
@@ -75,45 +82,58 @@ export class Fleet implements Turns {
     }
   }
 
-  async inTurns(rounds: number, measure: (member: Member, round: number) => Promise<void>): Promise<void> {
+  /**
+   * Every member once a round; nobody else works meanwhile. Nobody always comes first, nor always after the same one.
+   * @returns what was measured of each, by name, in the order of the rounds; nothing of whom it was undefined
+   */
+  async inTurns<T>(
+    rounds: number,
+    measure: (member: Member, round: number) => Promise<T | undefined>,
+  ): Promise<Map<string, T[]>> {
+    const samples = new Map<string, T[]>();
     for (let round = 0; round < rounds; round++) {
       const first = round % Math.max(1, this.members.length);
-      for (const member of [...this.members.slice(first), ...this.members.slice(0, first)])
-        await this.#alone(member, () => measure(member, round));
+      const order = [...this.members.slice(first), ...this.members.slice(0, first)];
+      for (const member of round % 2 === 0 ? order : order.toReversed()) {
+        const sample = await this.#alone(member, () => measure(member, round));
+        if (sample !== undefined) samples.set(member.name, [...(samples.get(member.name) ?? []), sample]);
+      }
     }
+    // By member, whoever came first.
+    return new Map(this.members.flatMap(({ name }) => (samples.has(name) ? [[name, samples.get(name) ?? []]] : [])));
   }
 
-  async #alone(member: Member, work: () => Promise<void>): Promise<void> {
+  async #alone<T>(member: Member, work: () => Promise<T>): Promise<T> {
     const busyOnes = this.members.filter((other) => other !== member && other.idleShare > MAX_IDLE_SHARE);
-    signalAll(busyOnes, 'SIGSTOP');
+    for (const { process } of busyOnes) process.signal('SIGSTOP');
     try {
-      await work();
+      return await work();
     } finally {
-      signalAll(busyOnes, 'SIGCONT');
+      for (const { process } of busyOnes) process.signal('SIGCONT');
     }
   }
 }
 
-async function startTwice(server: Server, dataFolder: string): Promise<Member> {
-  const first = await startServer(server, dataFolder);
-  await first.stop();
-  const running = await startServer(server, dataFolder);
+async function startMember(
+  name: string,
+  server: Server,
+  { folder, startsTwice = false }: FleetOptions & { readonly folder: string },
+): Promise<Member> {
+  const dataFolder = join(folder, name);
+  let process = await ServerProcess.start(server, dataFolder);
+  const firstMs = process.readyMs;
+  if (startsTwice) {
+    await process.stop();
+    process = await ServerProcess.start(server, dataFolder);
+  }
   return {
+    name,
     server,
-    process: running,
-    client: new BenchClient(running.origin, API_KEY, null),
-    readyMs: { firstMs: first.readyMs, secondMs: running.readyMs },
-    startedBytes: running.proportionalBytes(),
+    process,
+    client: new BenchClient(process.origin, server.makeKey?.(dataFolder) ?? API_KEY, null),
+    dataFolder,
+    readyMs: { firstMs, secondMs: process.readyMs },
+    startedBytes: process.proportionalBytes(),
     idleShare: 0,
   };
-}
-
-function signalAll(members: readonly Member[], signal: 'SIGSTOP' | 'SIGCONT'): void {
-  for (const pid of members.flatMap((member) => member.process.pids())) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // A child of a server that ended in the meantime needs no signal.
-    }
-  }
 }

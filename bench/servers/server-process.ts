@@ -1,57 +1,19 @@
-// An HTTP server as a process with children: its start, its memory, its end. Knows nothing of what it serves.
+// A server as a process with children: its start, its memory, its end. Knows nothing of what it serves.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listProcesses, readStat } from '../machine/cpu-time.ts';
+import { findFreePort } from '../../test/postgres/free-port.ts';
+import { ROOT } from '../machine/machine.ts';
+import { findMemoryUse, listProcesses, type MemoryUse, readStat } from '../machine/processes.ts';
+import type { Server } from './server.ts';
 
 const READY_TIMEOUT_MS = 300_000;
 const STOP_TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
 const MAX_LOG_TAIL = 3000;
-
-export interface ServerCommand {
-  readonly file: string;
-  readonly arguments: readonly string[];
-  readonly folder: string;
-  /** Added to the environment. */
-  readonly settings: Readonly<Record<string, string>>;
-  readonly origin: string;
-  /** A path that answers 200 once, and only when, requests are answered. */
-  readonly readyPath: string;
-  /** What it prints is appended here: lines that came through this process would take time from the client. */
-  readonly logFile: string;
-  /** Whether any other end than exit code 0, when it is told to stop, is a fault. */
-  readonly endsWithZero?: boolean;
-}
-
-export interface MemoryUse {
-  /** What the system calls resident: a page that several workers map is counted once for each. */
-  readonly residentBytes: number;
-  /** The same with such pages counted once (proportional set size). */
-  readonly distinctBytes: number;
-  /** Highest `residentBytes` of the process so far. */
-  readonly peakBytes: number;
-}
-
-/** Reads Linux's account of a process. @returns undefined elsewhere */
-export function findMemoryUse(pid: number): MemoryUse | undefined {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return {
-      residentBytes: readKibibytes(status, 'VmRSS') * 1024,
-      distinctBytes: readKibibytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss') * 1024,
-      peakBytes: readKibibytes(status, 'VmHWM') * 1024,
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-function readKibibytes(account: string, field: string): number {
-  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(account)?.[1]);
-}
 
 /** A group of its own does not end with us: whatever still runs when this process ends is ended. */
 const running = new Set<ChildProcess>();
@@ -61,17 +23,14 @@ process.once('exit', () => {
 
 /** A signal ends a process without `exit`; from the first server on, it goes the long way. */
 function exitOnSignals(): void {
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     if (process.listenerCount(signal) === 0) process.once(signal, () => process.exit(code));
   }
 }
 
 export class ServerProcess {
   readonly origin: string;
-  /** From spawn until `readyPath` answered 200. */
+  /** From spawn until it answered 200. */
   readonly readyMs: number;
   /** Rejects when the server ends before it was told to. */
   readonly lost: Promise<never>;
@@ -79,7 +38,7 @@ export class ServerProcess {
   readonly #endsWithZero: boolean;
   #isStopping = false;
 
-  private constructor(child: ChildProcess, { origin, endsWithZero = false }: ServerCommand, readyMs: number) {
+  private constructor(child: ChildProcess, origin: string, readyMs: number, endsWithZero = false) {
     this.#child = child;
     this.#endsWithZero = endsWithZero;
     this.origin = origin;
@@ -92,29 +51,26 @@ export class ServerProcess {
     });
   }
 
-  /** @throws if the server does not become ready; the end of its log stands in the message */
-  static async start(command: ServerCommand): Promise<ServerProcess> {
+  /**
+   * @param dataFolder the caller's: holds the log and what the server keeps, so a second start in it may be a warm one
+   * @throws if it does not become ready; the end of its log stands in the message
+   */
+  static async start({ launch }: Pick<Server, 'launch'>, dataFolder: string): Promise<ServerProcess> {
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+    const port = await findFreePort();
+    const origin = `http://127.0.0.1:${port}`;
+    const { file, arguments: args, settings, readyPath, folder = ROOT, endsWithZero } = launch(port, dataFolder);
+    const logFile = join(dataFolder, 'server.log');
     const startedMs = performance.now();
-    const log = openSync(command.logFile, 'a');
-    const child = spawn(command.file, command.arguments, {
-      cwd: command.folder,
-      env: { ...process.env, ...command.settings },
-      stdio: ['ignore', log, log],
-      // A group of its own: its children end with it.
-      detached: true,
-    });
-    closeSync(log);
-    exitOnSignals();
-    running.add(child);
-    child.once('exit', () => running.delete(child));
+    const child = spawnLogged({ file, args, folder, settings }, logFile);
     try {
-      await waitUntilReady(child, `${command.origin}${command.readyPath}`);
+      await waitUntilReady(child, `${origin}${readyPath}`);
     } catch (error) {
       killGroup(child);
-      const told = readFileSync(command.logFile, 'utf8').slice(-MAX_LOG_TAIL);
-      throw new Error(`${command.file} did not become ready. The end of its log:\n${told}`, { cause: error });
+      const told = readFileSync(logFile, 'utf8').slice(-MAX_LOG_TAIL);
+      throw new Error(`${file} did not become ready. The end of its log:\n${told}`, { cause: error });
     }
-    return new ServerProcess(child, command, performance.now() - startedMs);
+    return new ServerProcess(child, origin, performance.now() - startedMs, endsWithZero);
   }
 
   /** The process and the children it has now; empty where the system does not say. */
@@ -131,6 +87,11 @@ export class ServerProcess {
   proportionalBytes(): number | null {
     const uses = this.pids().flatMap((pid) => findMemoryUse(pid) ?? []);
     return uses.length === 0 ? null : uses.reduce((total, { distinctBytes }) => total + distinctBytes, 0);
+  }
+
+  /** To all its processes. */
+  signal(signal: NodeJS.Signals): void {
+    signalGroup(this.#child, signal);
   }
 
   /** SIGTERM, and SIGKILL for what has not ended in time. @throws if it should have ended with exit code 0 */
@@ -155,6 +116,25 @@ export class ServerProcess {
   }
 }
 
+interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** Into a file: lines that came through this process would take time from the client. In a group that ends as one. */
+function spawnLogged({ file, args, folder, settings }: Command, logFile: string): ChildProcess {
+  const log = openSync(logFile, 'a');
+  const env = { ...process.env, ...settings };
+  const child = spawn(file, args, { cwd: folder, env, stdio: ['ignore', log, log], detached: true });
+  closeSync(log);
+  exitOnSignals();
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
 async function waitUntilReady(child: ChildProcess, url: string): Promise<void> {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
@@ -174,10 +154,14 @@ async function pollUntilOk(url: string): Promise<void> {
   throw new Error(`Not ready after ${READY_TIMEOUT_MS} ms.`);
 }
 
-/** The server and its children; a group that has ended is no error. */
 function killGroup(child: ChildProcess): void {
+  signalGroup(child, 'SIGKILL');
+}
+
+/** The server and its children; a group that has ended is no error. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    if (child.pid !== undefined) process.kill(-child.pid, signal);
   } catch {
     // All of them have ended.
   }

@@ -1,12 +1,7 @@
-// What the bench knows of a server, ours or another's: one description that says what it is, how it is installed and started,
-// and what it is asked; and how it becomes a process. All are warmed up alike, by who compares them, and asked in the same terms.
+// What the bench knows of a server, ours or another's: one description that says what it is, what it is asked and how it is
+// started. Whoever measures it starts it from that, and asks all of them in the same terms.
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { findFreePort } from '../../test/postgres/free-port.ts';
 import type { Task } from '../load/workload.ts';
-import { ROOT } from '../machine/machine.ts';
-import { type ServerCommand, ServerProcess } from './server-process.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -28,25 +23,19 @@ export interface Server {
   readonly versions: Settings;
   /** Called at each start, before the time to ready is measured: work that belongs to an installation is done here. */
   readonly launch: (port: number, dataFolder: string) => Launch;
+  /** What it is called with, made while it runs; absent: `API_KEY`. */
+  readonly makeKey?: (dataFolder: string) => string;
 }
 
-export interface Launch extends Pick<ServerCommand, 'file' | 'arguments' | 'settings' | 'readyPath' | 'endsWithZero'> {
+export interface Launch {
+  readonly file: string;
+  readonly arguments: readonly string[];
+  /** Added to the environment. */
+  readonly settings: Settings;
+  /** A path that answers 200 once, and only when, requests are answered. */
+  readonly readyPath: string;
   /** Where it runs; the project's root when it does not care. */
   readonly folder?: string;
-}
-
-/**
- * @param dataFolder the caller's: holds the log and what the server keeps, so a second start in it may be a warm one
- * @throws if it does not become ready; what it printed stands in the message
- */
-export async function startServer({ launch }: Pick<Server, 'launch'>, dataFolder: string): Promise<ServerProcess> {
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  const port = await findFreePort();
-  const logFile = join(dataFolder, 'server.log');
-  return await ServerProcess.start({
-    folder: ROOT,
-    ...launch(port, dataFolder),
-    origin: `http://127.0.0.1:${port}`,
-    logFile,
-  });
+  /** Whether any other end than exit code 0, when it is told to stop, is a fault. */
+  readonly endsWithZero?: boolean;
 }

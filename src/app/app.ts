@@ -66,9 +66,11 @@ export interface AppParts {
   };
   /** undefined: optimised graphs are not kept. */
   readonly cacheFolder: string | undefined;
+  /** Absent: one that runs the configured models. */
+  readonly engine?: LocalEngine;
 }
 
-export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger'>;
+export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger' | 'engine'>;
 
 /** With its stores: keys, prices and the ledger. */
 export interface Server extends App {
@@ -121,7 +123,8 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   // Built first, so closed last: whatever ends before has a row to write.
   closers.add(() => accounting.stop());
   const { cacheFolder, engineLogger = parts.logger } = parts;
-  const engine = await startEngine(config, { folders: findModelFolders(config), logger: engineLogger, cacheFolder });
+  const configured = () => ({ folders: findModelFolders(config), logger: engineLogger, cacheFolder });
+  const engine = parts.engine ?? (await startEngine(config, configured()));
   closers.add(() => engine.drain());
   const sharing = new MergingEngine(engine, config.answers);
   const answering = sharesAnswers ? sharing : engine;

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { API_KEY, startServer } from '../../bench/servers/server.ts';
+import { API_KEY } from '../../bench/servers/server.ts';
+import { ServerProcess } from '../../bench/servers/server-process.ts';
 import { umpire } from '../../bench/servers/umpire.ts';
 import { answerCounted, upstreamSetting } from '../money/counting-upstream.ts';
 import { UpstreamDouble } from '../upstream/upstream-double.ts';
@@ -92,7 +93,7 @@ async function fireAtServer(drawing: Drawing): Promise<boolean> {
   const upstream = await UpstreamDouble.start(answerCounted);
   try {
     const settings = { UMPIRE_UPSTREAMS: upstreamSetting(upstream), UMPIRE_LOG_FORMAT: 'json' };
-    const server = await startServer(umpire(settings), folder);
+    const server = await ServerProcess.start(umpire({ settings }), folder);
     // Whatever becomes of this process, its server does not outlive it.
     process.once('exit', () => server.kill());
     try {

@@ -6,8 +6,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { API_KEY, startServer } from '../../bench/servers/server.ts';
-import type { ServerProcess } from '../../bench/servers/server-process.ts';
+import { API_KEY } from '../../bench/servers/server.ts';
+import { ServerProcess } from '../../bench/servers/server-process.ts';
 import { umpire } from '../../bench/servers/umpire.ts';
 import { PricedModels } from '../money/priced-models.ts';
 
@@ -60,7 +60,7 @@ export class FuzzedServer {
     const models = new PricedModels();
     const dataDir = await mkdtemp(join(tmpdir(), 'umpire-fuzz-'));
     const all = { ...SETTINGS, UMPIRE_MODELS: models.folders.join(','), ...settings };
-    return new FuzzedServer(await startServer(umpire(all), dataDir), dataDir, models);
+    return new FuzzedServer(await ServerProcess.start(umpire({ settings: all }), dataDir), dataDir, models);
   }
 
   get port(): number {

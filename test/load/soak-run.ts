@@ -3,7 +3,7 @@
 
 import { BenchClient } from '../../bench/load/client.ts';
 import { makeRandom } from '../../bench/load/workload.ts';
-import { findMemoryUse } from '../../bench/servers/server-process.ts';
+import { findMemoryUse } from '../../bench/machine/processes.ts';
 import { ADMIN_KEY } from '../money/fleet.ts';
 import { type IssuedKey, issueKey } from '../money/issue-key.ts';
 import { runUmpire } from '../process/run-umpire.ts';

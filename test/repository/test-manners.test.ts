@@ -15,7 +15,6 @@ const ALLOWED: Readonly<Record<string, readonly [rule: string, why: string]>> = 
   'test/fuzz/fuzz-run.ts': ['pause', 'the fuzzer runs for as long as it is told'],
   'test/workers/run-scenario.ts': ['environment', 'handed on, whatever it is'],
   'test/postgres/free-port.ts': ['port before it is bound', 'for the Python servers of the benchmark'],
-  'test/bench/servers/server-process.test.ts': ['port before it is bound', 'what the benchmark does is tested'],
 };
 
 const files = globSync(['src/**/*.test.ts', 'test/**/*.ts'], { cwd: ROOT })

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { planArrivals, runOpenLoop } from '../../../bench/load/open-loop.ts';
 import { decisionJob, type Work } from '../../../bench/load/workload.ts';
-import { withNullEndpoint } from '../../../bench/parts/bare.ts';
+import { withServers } from '../../../bench/servers/fleet.ts';
+import { nullEndpoint } from '../../../bench/servers/umpire.ts';
 import { answer, serve } from './scripted-server.ts';
 
 const WORK: Work = { job: decisionJob({ stateTokens: 4, questions: 1 }), tokens: 7, group: 'short' };
@@ -69,7 +70,9 @@ describe('an open loop', () => {
     const plan = planArrivals({ requestsPerSecond: 100, durationMs: 500 });
     const gaps = plan.map((atMs, index) => atMs - (plan[index - 1] ?? 0));
     for (const gap of gaps) expect(gap).toBeCloseTo(10, 6);
-    const { outcomes } = await withNullEndpoint((client) => runOpenLoop({ ...open, client, plan }));
+    const { outcomes } = await withServers({ endpoint: nullEndpoint() }, ({ endpoint: { client } }) =>
+      runOpenLoop({ ...open, client, plan }),
+    );
     expect(outcomes.map(({ ending }) => ending.kind)).toEqual(plan.map(() => 'answered'));
     expect(outcomes).toHaveLength(49);
   });

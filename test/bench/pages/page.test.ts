@@ -7,18 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summariseLatencies } from '../../../bench/load/statistics.ts';
 import { describeMachine, describeVersions } from '../../../bench/machine/machine.ts';
 import { writePage } from '../../../bench/pages/page.ts';
-import {
-  type Measured,
-  mergeWithEarlier,
-  nameReport,
-  type Parts,
-  type PeersReport,
-} from '../../../bench/pages/peers-report.ts';
+import { mergeWithEarlier, nameReport, type PeersReport } from '../../../bench/pages/peers-report.ts';
 import { markdownTable } from '../../../bench/pages/table.ts';
 import { judgeTargets } from '../../../bench/pages/targets.ts';
 import { listCosts } from '../../../bench/parts/closed.ts';
+import type { Measured, Parts } from '../../../bench/parts/parts.ts';
 import { fitLines } from '../../../bench/parts/scaling.ts';
-import { listSplits, nameSplit } from '../../../bench/parts/splits.ts';
+import { splitServers } from '../../../bench/parts/splits.ts';
 
 let folder: string;
 
@@ -140,7 +135,7 @@ describe('the page', () => {
 
   it('has the two ways to split the cores', () => {
     const classes = [{ id: 'short', title: '128 tokens' }];
-    const cells = listSplits(2).map((split) => ({ ...CELL, peer: nameSplit(split) }));
+    const cells = Object.keys(splitServers(2)).map((peer) => ({ ...CELL, peer }));
     const page = writePage(report({ splits: measured('a', { rounds: 1, sliceMs: 1, classes, cells }) })).markdown;
     expect(page).toMatch(/\| short \| 1 \| 2 × 1 \| .*\n\| short \| 1 \| 1 × 2 \|/);
   });

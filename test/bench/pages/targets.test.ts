@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { summariseOutcomes } from '../../../bench/load/goodput.ts';
 import { summariseLatencies } from '../../../bench/load/statistics.ts';
 import { describeVersions } from '../../../bench/machine/machine.ts';
-import type { ClosedPart, Measured, OpenPart, Parts, ServerFigures } from '../../../bench/pages/peers-report.ts';
 import { type JudgedTarget, judgeTarget } from '../../../bench/pages/target.ts';
 import { judgeTargets } from '../../../bench/pages/targets.ts';
-import type { ClosedCell } from '../../../bench/parts/closed.ts';
-import type { OpenCell } from '../../../bench/parts/open.ts';
+import type { ClosedCell, ClosedFigures } from '../../../bench/parts/closed.ts';
+import type { ServerFigures } from '../../../bench/parts/compared.ts';
+import type { OpenCell, OpenFigures } from '../../../bench/parts/open.ts';
+import type { Measured, Parts } from '../../../bench/parts/parts.ts';
 
 const WANTED = { what: 'p50', relation: '≤', target: 10, unit: 'ms' } as const;
 
@@ -55,11 +56,11 @@ function cell(peer: string, load: string, { rates, p99Ms = 100 }: { rates: numbe
   };
 }
 
-function closedPart(cells: ClosedCell[]): Measured<ClosedPart> {
+function closedPart(cells: ClosedCell[]): Measured<ClosedFigures> {
   return measured({ servers: SERVERS, answers: [], classes: [], rounds: 1, sliceMs: 1, leftOut: [], cells, costs: [] });
 }
 
-function openPart(cells: OpenCell[]): Measured<OpenPart> {
+function openPart(cells: OpenCell[]): Measured<OpenFigures> {
   const part = { servers: SERVERS, answers: [], classes: [], rounds: 1, sliceMs: 1, capacities: [], bursts: [], cells };
   return measured(part);
 }

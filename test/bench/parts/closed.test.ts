@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LoadClass } from '../../../bench/load/loads.ts';
 import { expectSliceMs, listLeftOut, measureClosedLoops } from '../../../bench/parts/closed.ts';
-import type { Member } from '../../../bench/servers/fleet.ts';
+import { Fleet, type Member } from '../../../bench/servers/fleet.ts';
 
 const PLAN = { load: 'embed-64', durationMs: 1000, maxSliceMs: 10_000 };
 const COSTS = new Map([
@@ -42,15 +42,10 @@ describe('closed loops', () => {
   };
   const member = (id: string): Member => {
     const client = { post: async () => ({ status: 200, latencyMs: 1, text: '', headers: {} }) };
-    return { server: { id }, client } as unknown as Member;
+    return { name: id, client, idleShare: 0 } as unknown as Member;
   };
   const members = [member('one'), member('other')];
-  const fleet = {
-    members,
-    async inTurns(rounds: number, measure: (one: Member, round: number) => Promise<void>) {
-      for (let round = 0; round < rounds; round++) for (const one of members) await measure(one, round);
-    },
-  };
+  const fleet = new Fleet(members);
   const measure = async (maxSliceMs: number) => {
     const plan = { rounds: 2, sliceMs: 1, concurrencies: [1, 2], maxSliceMs, say: () => {} };
     const { cells, leftOut } = await measureClosedLoops({ fleet, classes: [load], ...plan });
@@ -59,14 +54,14 @@ describe('closed loops', () => {
       leftOut: leftOut.map(({ peer, concurrency }) => [peer, concurrency]),
     };
   };
-  const fewest = members.map(({ server }) => [server.id, 1, 2]);
+  const fewest = members.map(({ name }) => [name, 1, 2]);
 
   it('ask every server with the same numbers of clients', async () => {
-    const all = [...fewest, ...members.map(({ server }) => [server.id, 2, 2])];
+    const all = [...fewest, ...members.map(({ name }) => [name, 2, 2])];
     expect(await measure(1e6)).toEqual({ cells: all, leftOut: [] });
   });
 
   it('leave out what would take too long, but never the fewest clients: every server has a figure', async () => {
-    expect(await measure(0)).toEqual({ cells: fewest, leftOut: members.map(({ server }) => [server.id, 2]) });
+    expect(await measure(0)).toEqual({ cells: fewest, leftOut: members.map(({ name }) => [name, 2]) });
   });
 });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../../bench/servers/server-process.ts';
-import { findFreePort } from '../../postgres/free-port.ts';
 
 /** Starts a child that waits, then answers 200 to everything; says so. */
 const WITH_A_CHILD = `
@@ -20,16 +19,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function start(script: string): Promise<ServerProcess> {
-  const port = await findFreePort();
-  return ServerProcess.start({
+  const launch = (port: number) => ({
     file: process.execPath,
     arguments: ['-e', script],
-    folder,
     settings: { TEST_PORT: String(port) },
-    origin: `http://127.0.0.1:${port}`,
     readyPath: '/',
-    logFile: join(folder, 'server.log'),
   });
+  return await ServerProcess.start({ launch }, folder);
 }
 
 function isRunning(pid: number): boolean {

@@ -1,4 +1,4 @@
-// CPU time of processes and of their threads, as Linux's scheduler counts it. Elsewhere every figure is 0.
+// What Linux says of processes: their CPU time, by thread, and their memory. Elsewhere no process has any.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -27,6 +27,31 @@ function readThreads(pids: readonly number[]) {
 function readThread(path: string) {
   const [ns] = readFileSync(`${path}/schedstat`, 'utf8').split(' ');
   return { name: readFileSync(`${path}/comm`, 'utf8').trim(), cpuMs: Number(ns) / 1e6 };
+}
+
+export interface MemoryUse {
+  /** What the system calls resident: a page that several workers map is counted once for each. */
+  readonly residentBytes: number;
+  /** The same with such pages counted once (proportional set size). */
+  readonly distinctBytes: number;
+  /** Highest `residentBytes` of the process so far. */
+  readonly peakBytes: number;
+}
+
+/** Of a process without its children. @returns undefined where the system does not say */
+export function findMemoryUse(pid: number): MemoryUse | undefined {
+  return unlessEnded(() => {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return {
+      residentBytes: readBytes(status, 'VmRSS'),
+      distinctBytes: readBytes(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), 'Pss'),
+      peakBytes: readBytes(status, 'VmHWM'),
+    };
+  });
+}
+
+function readBytes(account: string, field: string): number {
+  return 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(account)?.[1]);
 }
 
 /** Fields of `/proc/<pid>/stat` from the third on: state, parent, group, …. The name before them may hold spaces and brackets. */
