@@ -2,7 +2,7 @@
 // 4,000 tokens of texts that have nothing to do with them.
 
 import { type AskedModel, answerRows } from '../../src/quality/asking.ts';
-import { measureFigures } from '../../src/quality/figures.ts';
+import { mean, measureFigures } from '../../src/quality/figures.ts';
 import type { LabelledRow } from '../../src/quality/labelled-row.ts';
 import { makeRandom } from '../load/workload.ts';
 import type { DecisionTask } from './decision-tasks.ts';
@@ -14,36 +14,22 @@ const DOCUMENT_TOKENS = 4000;
 const SEED = 4000;
 const BETWEEN = '\n\n';
 
-export interface LongEvidence {
-  readonly task: string;
-  readonly questions: number;
-  /** Mean over the documents. */
-  readonly documentTokens: number;
-  readonly aloneAccuracy: number;
-  readonly middleAccuracy: number;
-}
-
 /** @param rows of each task, from the first. @returns one entry for each task that asks, and `both` over all questions */
-export async function measureLongEvidence(
-  tasks: readonly DecisionTask[],
-  model: AskedModel,
-  rows: number,
-): Promise<LongEvidence[]> {
+export async function measureLongEvidence(tasks: readonly DecisionTask[], model: AskedModel, rows: number) {
   const filler = shuffle(FILLER_TASKS.flatMap((name) => rowsOf(tasks, name).map(({ state }) => state)));
   const builder = new DocumentBuilder(filler, model);
   const alone = EVIDENCE_TASKS.flatMap((name) => rowsOf(tasks, name).slice(0, rows));
   if (alone.length === 0 || filler.length === 0) return [];
   const long = alone.map((row) => ({ ...row, state: builder.around(row.state) }));
   const [before, after] = [(await answerRows(alone, model)).answers, (await answerRows(long, model)).answers];
-  const compare = (task: string, isOf: (name: string) => boolean): LongEvidence => {
-    const [short, deep] = [before, after].map((answers) => answers.filter((answer) => isOf(answer.task)));
-    const tokens = (deep ?? []).reduce((sum, { stateTokens }) => sum + stateTokens, 0);
+  const compare = (task: string, isOf: (name: string) => boolean) => {
+    const [short = [], deep = []] = [before, after].map((answers) => answers.filter((answer) => isOf(answer.task)));
     return {
       task,
-      questions: short?.length ?? 0,
-      documentTokens: tokens / (deep?.length ?? 0),
-      aloneAccuracy: measureFigures(short ?? []).accuracy,
-      middleAccuracy: measureFigures(deep ?? []).accuracy,
+      questions: short.length,
+      documentTokens: mean(deep.map(({ stateTokens }) => stateTokens)),
+      aloneAccuracy: measureFigures(short).accuracy,
+      middleAccuracy: measureFigures(deep).accuracy,
     };
   };
   const single = EVIDENCE_TASKS.map((task) => compare(task, (name) => name === task));

@@ -1,58 +1,13 @@
-// The result of the quality bench: its shape, its tables in Markdown, and the three files in bench/results.
+// The result of the quality bench: its tables in Markdown and the three files in bench/results.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OrderInstability } from '../../src/quality/asking.ts';
-import type { BreakdownRow } from '../../src/quality/breakdown.ts';
-import { type Figures, mean, type ReliabilityBin } from '../../src/quality/figures.ts';
-import type { Versions } from '../machine/machine.ts';
-import { markdownTable, tableOf } from '../pages/table.ts';
-import type { ModelIdentity } from './judged-models.ts';
-import type { LongEvidence } from './long-evidence.ts';
-import type { ReadingFigures, Share } from './reading.ts';
+import { mean } from '../../src/quality/figures.ts';
+import { columns, markdownTable, tableOf } from '../pages/table.ts';
+import type { QualityReport } from './measure-quality.ts';
 import { drawReliability } from './reliability-diagram.ts';
 
-export interface TaskQuality {
-  readonly task: string;
-  /** With the temperatures of the manifest. */
-  readonly model: Figures;
-  /** With temperatures fitted on every other task; the choices are the same. */
-  readonly crossFitted: { readonly nll: number; readonly ece: number };
-  /** At temperature 1. */
-  readonly untempered: { readonly nll: number; readonly ece: number };
-  readonly order: OrderInstability;
-  readonly baseline: Figures;
-}
-
-export interface ComparedBreakdown {
-  readonly model: readonly BreakdownRow[];
-  readonly baseline: readonly BreakdownRow[];
-}
-
-export interface QualityReport {
-  readonly format: 1;
-  readonly startedAt: string;
-  readonly versions: Versions;
-  readonly cpu: string | null;
-  readonly device: string;
-  readonly model: ModelIdentity;
-  readonly baseline: ModelIdentity & { readonly template: string; readonly scale: number };
-  readonly rowsPerTask: number;
-  /** Rows of each training task that temperatures were fitted on beside the held-out tasks. */
-  readonly trainingRowsPerTask: number;
-  readonly tasks: readonly TaskQuality[];
-  readonly byStateTokens: ComparedBreakdown;
-  readonly byOptions: ComparedBreakdown;
-  /** All questions, with the temperatures of the manifest, and fitted without the question's task. */
-  readonly reliability: {
-    readonly manifest: readonly ReliabilityBin[];
-    readonly crossFitted: readonly ReliabilityBin[];
-  };
-  readonly longEvidence: readonly LongEvidence[];
-  /** undefined where the development data is not at hand */
-  readonly reading: ReadingFigures | undefined;
-  readonly temperatures: { readonly manifest: object; readonly fittedOnAll: object };
-}
+type TaskQuality = QualityReport['tasks'][number];
 
 /** @returns the files written */
 export function writeReport(report: QualityReport, folder: string): string[] {
@@ -74,7 +29,7 @@ export function listQualityFiles(report: QualityReport): ReadonlyMap<string, str
 
 /** Markdown, readable in a terminal as well. */
 export function formatReport(report: QualityReport): string {
-  const { model, baseline, rowsPerTask, trainingRowsPerTask, longEvidence, reading } = report;
+  const { model, baseline, rowsPerTask, trainingRowsPerTask } = report;
   const head = `${model.digest}, ${report.device}, ${report.cpu ?? 'unknown CPU'}; commit ${report.versions.commit ?? 'unknown'}${report.versions.isDirty ? ' with changes' : ''}`;
   const training =
     trainingRowsPerTask > 0 ? ` and ${trainingRowsPerTask} rows of every training task, half of the weight each` : '';
@@ -86,10 +41,10 @@ export function formatReport(report: QualityReport): string {
     ...taskBlocks(report),
     `ECE cross-fitted: temperatures fitted without the task, on the other held-out tasks${training}; ` +
       'tasks weigh the same. A type that no other task has stays at 1. Order instability: largest change of a probability when options stand in another order.',
-    breakdownTable('tokens of the state', report.byStateTokens, report),
-    breakdownTable('options', report.byOptions, report),
-    ...(longEvidence.length > 0 ? longEvidenceBlocks(longEvidence) : []),
-    ...(reading === undefined ? [] : readingBlocks(reading)),
+    breakdownTable('byStateTokens', report),
+    breakdownTable('byOptions', report),
+    ...longEvidenceBlocks(report.longEvidence),
+    ...readingBlocks(report.reading),
   ];
   return `${blocks.join('\n\n')}\n`;
 }
@@ -126,25 +81,24 @@ function taskBlocks({ tasks, model, baseline }: QualityReport): string[] {
   ];
 }
 
-type Names = Pick<QualityReport, 'model' | 'baseline'>;
-
-function breakdownTable(title: string, { model, baseline }: ComparedBreakdown, names: Names): string {
-  const otherOf = (interval: string): number =>
-    baseline.find((row) => row.interval === interval)?.accuracy ?? Number.NaN;
+function breakdownTable(heading: 'byStateTokens' | 'byOptions', report: QualityReport): string {
+  const { model, baseline } = report[heading];
+  const baselineOf = (interval: string) => baseline.find((row) => row.interval === interval)?.accuracy ?? Number.NaN;
   return tableOf(model, {
-    [title]: ({ interval }) => interval,
-    questions: ({ questions }) => String(questions),
-    [names.model.id]: ({ accuracy }) => formatFigure(accuracy),
-    [names.baseline.id]: ({ interval }) => formatFigure(otherOf(interval)),
+    [heading === 'byOptions' ? 'options' : 'tokens of the state']: ({ interval }) => interval,
+    ...columns('questions'),
+    [report.model.id]: ({ accuracy }) => formatFigure(accuracy),
+    [report.baseline.id]: ({ interval }) => formatFigure(baselineOf(interval)),
   });
 }
 
-function longEvidenceBlocks(entries: readonly LongEvidence[]): string[] {
+function longEvidenceBlocks(entries: QualityReport['longEvidence']): string[] {
+  if (entries.length === 0) return [];
   return [
     'The same questions, their evidence alone and in the middle of unrelated texts:',
     tableOf(entries, {
       evidence: ({ task }) => task,
-      questions: ({ questions }) => String(questions),
+      ...columns('questions'),
       'tokens of the document': ({ documentTokens }) => documentTokens.toFixed(0),
       alone: ({ aloneAccuracy }) => formatFigure(aloneAccuracy),
       'in the middle': ({ middleAccuracy }) => formatFigure(middleAccuracy),
@@ -153,33 +107,38 @@ function longEvidenceBlocks(entries: readonly LongEvidence[]): string[] {
   ];
 }
 
-function readingBlocks({ development, sentiment, scope, written, pairs, swapped, wordings }: ReadingFigures): string[] {
-  const shares: readonly (readonly [string, Share])[] = [
-    ...Object.entries(development),
-    ['five levels of sentiment, exact', { questions: sentiment.questions, share: sentiment.exact }],
-    ['out of scope, found', scope.outside],
-    ['in scope, kept', scope.inside],
-    ...Object.entries(written).map(([type, share]) => [`written documents, ${type}`, share] as const),
-    ['pairs that one edit tells apart, both sides', pairs],
-  ];
+function readingBlocks(reading: QualityReport['reading']): string[] {
+  if (reading === undefined) return [];
+  const { development, sentiment, scope, written, pairs, swapped, wordings } = reading;
+  const shares = {
+    ...development,
+    'five levels of sentiment, exact': { questions: sentiment.questions, share: sentiment.exact },
+    'out of scope, found': scope.outside,
+    'in scope, kept': scope.inside,
+    ...Object.fromEntries(Object.entries(written).map(([type, share]) => [`written documents, ${type}`, share])),
+    'pairs that one edit tells apart, both sides': pairs,
+  };
   return [
     'Rows and documents that training never sees:',
-    tableOf(shares, {
-      'what only reading answers': ([name]) => name,
-      questions: ([, { questions }]) => String(questions),
-      'share right': ([, { share }]) => formatFigure(share),
-    }),
+    tableOf(
+      Object.entries(shares).map(([name, share]) => ({ name, ...share })),
+      {
+        'what only reading answers': ({ name }) => name,
+        ...columns('questions'),
+        'share right': ({ share }) => formatFigure(share),
+      },
+    ),
     `Mean distance of the likeliest level from the right one, five levels of sentiment: ${sentiment.levelsAway.toFixed(2)}.`,
     tableOf(swapped, {
       choices: ({ of }) => of,
-      questions: ({ questions }) => String(questions),
+      ...columns('questions'),
       'own instructions': ({ own }) => formatFigure(own),
       "another question's": ({ foreign }) => formatFigure(foreign),
       chance: ({ chance }) => formatFigure(chance),
     }),
     tableOf(wordings, {
       'the same rows in other words': ({ task }) => task,
-      questions: ({ questions }) => String(questions),
+      ...columns('questions'),
       'accuracy by wording': ({ accuracies }) => accuracies.map(formatFigure).join(' '),
       spread: ({ spread }) => formatFigure(spread),
     }),

@@ -27,49 +27,18 @@ const NONE =
 const OWN_DOCUMENTS = resolve(import.meta.dirname, '..', '..', 'models', 'training', 'written');
 const WORDINGS = 4;
 
-export interface Share {
+interface Share {
   readonly questions: number;
   readonly share: number;
 }
 
-export interface ReadingFigures {
-  /** Accuracy by kind of task. */
-  readonly development: Readonly<Record<string, Share>>;
-  /** Five levels of sentiment: exact, and levels between the likeliest and the right one. */
-  readonly sentiment: { readonly questions: number; readonly exact: number; readonly levelsAway: number };
-  /** Choices with a "none": it is chosen where nothing fits, and the right option where one does. */
-  readonly scope: { readonly outside: Share; readonly inside: Share };
-  /** Accuracy on written documents by type of question. */
-  readonly written: Readonly<Record<string, Share>>;
-  /** Questions that an edit flips, right on both sides. */
-  readonly pairs: Share;
-  /** Choices under another question's instructions. */
-  readonly swapped: readonly {
-    readonly of: string;
-    readonly questions: number;
-    readonly own: number;
-    readonly foreign: number;
-    readonly chance: number;
-  }[];
-  /** Largest less least accuracy of a task over its wordings. */
-  readonly wordings: readonly {
-    readonly task: string;
-    readonly questions: number;
-    readonly accuracies: readonly number[];
-    readonly spread: number;
-  }[];
-}
+type Ask = (rows: readonly LabelledRow[]) => Promise<readonly LabelledAnswer[]>;
 
 /** @param rows of each development task, from the first. @returns undefined where the development data is not at hand */
-export async function measureReading(
-  data: string,
-  model: AskedModel,
-  rows: number,
-): Promise<ReadingFigures | undefined> {
+export async function measureReading(data: string, model: AskedModel, rows: number) {
   const second = join(dirname(data), 'decisions-2');
   if (rows === 0 || !existsSync(second)) return undefined;
-  const ask = async (asked: readonly LabelledRow[]): Promise<readonly LabelledAnswer[]> =>
-    (await answerRows(asked, model)).answers;
+  const ask: Ask = async (asked) => (await answerRows(asked, model)).answers;
   const tasks = new Map<string, DecisionTask>();
   const answers = new Map<string, readonly LabelledAnswer[]>();
   for (const name of Object.values(DEVELOPMENT).flat()) {
@@ -83,10 +52,14 @@ export async function measureReading(
   const choices = sides.flatMap(([plain]) => (plain === undefined ? [] : choicesOf(plain.row)));
   const roles = (tasks.get(SHARED_OPTIONS)?.rows ?? []).flatMap(choicesOf);
   return {
-    development: Object.fromEntries(Object.entries(DEVELOPMENT).map(([kind, names]) => [kind, shareRight(of(names))])),
+    /** Accuracy by kind of task. */
+    development: Object.fromEntries(
+      Object.entries(DEVELOPMENT).map(([kind, names]): [string, Share] => [kind, shareRight(of(names))]),
+    ),
     sentiment: judgeLevels(of([FIVE_LEVELS])),
     scope: judgeScope(of(DEVELOPMENT['scope'] ?? [])),
     ...judgeSides(sides, await ask(sides.flat().map(({ row }) => row))),
+    /** Choices under another question's instructions. */
     swapped: [await swap('roles, options shared', roles, ask), await swap('written choices', choices, ask)],
     wordings: await askInOtherWords(data, ask, rows),
   };
@@ -104,12 +77,14 @@ function shareRight(answers: readonly LabelledAnswer[]): Share {
   return shareOf(answers.map(isRight));
 }
 
-function judgeLevels(answers: readonly LabelledAnswer[]): ReadingFigures['sentiment'] {
+/** Exact, and levels between the likeliest and the right one. */
+function judgeLevels(answers: readonly LabelledAnswer[]) {
   const away = answers.map((answer) => Math.abs(argmax(answer.logits) - goldOf(answer)));
   return { questions: answers.length, exact: shareRight(answers).share, levelsAway: mean(away) };
 }
 
-function judgeScope(answers: readonly LabelledAnswer[]): ReadingFigures['scope'] {
+/** Choices with a "none": it is chosen where nothing fits, and the right option where one does. */
+function judgeScope(answers: readonly LabelledAnswer[]) {
   const isNone = (name: string | undefined) => NONE.test((name ?? '').toLowerCase().replaceAll('_', ' '));
   const asked = answers.filter(({ type, names }) => type === 'choice' && names.some(isNone));
   const isOutside = (answer: LabelledAnswer) => isNone(answer.names[goldOf(answer)]);
@@ -120,19 +95,15 @@ function judgeScope(answers: readonly LabelledAnswer[]): ReadingFigures['scope']
 }
 
 /** @param answers of every question of every side, in their order */
-function judgeSides(
-  sides: readonly ReturnType<typeof sidesOf>[],
-  answers: readonly LabelledAnswer[],
-): Pick<ReadingFigures, 'written' | 'pairs'> {
+function judgeSides(sides: readonly ReturnType<typeof sidesOf>[], answers: readonly LabelledAnswer[]) {
   const plain: LabelledAnswer[] = [];
   const pairs: boolean[] = [];
-  let place = 0;
+  const rest = [...answers];
   for (const document of sides) {
-    const [first, ...edited] = document.map(({ row, changed }) => {
-      const own = answers.slice(place, place + row.questions.length);
-      place += row.questions.length;
-      return { changed, own };
-    });
+    const [first, ...edited] = document.map(({ row, changed }) => ({
+      changed,
+      own: rest.splice(0, row.questions.length),
+    }));
     plain.push(...(first?.own ?? []));
     for (const { changed, own } of edited) {
       for (const [at, answer] of own.entries()) {
@@ -141,9 +112,11 @@ function judgeSides(
       }
     }
   }
-  const types = Map.groupBy(plain, ({ type }) => type);
+  const types = [...Map.groupBy(plain, ({ type }) => type)];
   return {
-    written: Object.fromEntries([...types].map(([type, own]) => [type, shareRight(own)])),
+    /** Accuracy on written documents by type of question. */
+    written: Object.fromEntries(types.map(([type, own]): [string, Share] => [type, shareRight(own)])),
+    /** Questions that an edit flips, right on both sides. */
     pairs: shareOf(pairs),
   };
 }
@@ -156,17 +129,13 @@ function choicesOf(row: LabelledRow): LabelledRow[] {
 }
 
 /** Half the list further on: another document's question, whatever it is. */
-async function swap(
-  of: string,
-  own: readonly LabelledRow[],
-  ask: (rows: readonly LabelledRow[]) => Promise<readonly LabelledAnswer[]>,
-) {
+async function swap(of: string, own: readonly LabelledRow[], ask: Ask) {
   const foreign = own.map((row, at) => {
     const other = own[(at + Math.floor(own.length / 2)) % own.length]?.questions[0]?.question.instructions ?? '';
-    return {
-      ...row,
-      questions: row.questions.map((asked) => ({ ...asked, question: { ...asked.question, instructions: other } })),
-    };
+    const inOtherWords = row.questions.map((asked) => {
+      return { ...asked, question: { ...asked.question, instructions: other } };
+    });
+    return { ...row, questions: inOtherWords };
   });
   return {
     of,
@@ -177,12 +146,9 @@ async function swap(
   };
 }
 
-async function askInOtherWords(
-  data: string,
-  ask: (rows: readonly LabelledRow[]) => Promise<readonly LabelledAnswer[]>,
-  rows: number,
-) {
-  const found: ReadingFigures['wordings'][number][] = [];
+/** Spread: largest less least accuracy of a task over its wordings. */
+async function askInOtherWords(data: string, ask: Ask, rows: number) {
+  const found = [];
   for (const { task, inWords } of readWordedTasks(data, rows, WORDINGS)) {
     const accuracies: number[] = [];
     for (const asked of inWords) accuracies.push(shareRight(await ask(asked)).share);

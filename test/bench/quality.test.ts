@@ -172,8 +172,8 @@ it('the diagram shows filled bins alone, and any name', () => {
   const svg = drawReliability('a<b&"c"', { manifest: bins, crossFitted: reliabilityBins([]) });
   expect(svg).toContain('a&lt;b&amp;&quot;c&quot;');
   expect(svg).not.toContain('NaN');
-  // Two of the legend, two of the filled bins.
-  expect(svg.match(/<circle /g)).toHaveLength(4);
+  // Two of the filled bins in each of two charts, two ends of the line between.
+  expect(svg.match(/<circle /g)).toHaveLength(6);
 });
 
 describe('a run', () => {

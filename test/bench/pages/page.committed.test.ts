@@ -7,7 +7,8 @@ import { ROOT } from '../../../bench/machine/machine.ts';
 import { writePage } from '../../../bench/pages/page.ts';
 import { nameReport, parseReport } from '../../../bench/pages/peers-report.ts';
 import { judgeTargets } from '../../../bench/pages/targets.ts';
-import { listQualityFiles, type QualityReport } from '../../../bench/quality/quality-report.ts';
+import type { QualityReport } from '../../../bench/quality/measure-quality.ts';
+import { listQualityFiles } from '../../../bench/quality/quality-report.ts';
 
 const RESULTS = join(ROOT, 'bench', 'results');
 const read = (file: string): string => readFileSync(join(RESULTS, file), 'utf8');
