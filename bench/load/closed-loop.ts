@@ -21,7 +21,6 @@ export interface ClosedLoopOptions {
 }
 
 export type ClosedRun = Awaited<ReturnType<typeof runClosedLoop>>;
-export type ClosedFigures = ReturnType<typeof joinRuns>;
 
 /** The first answer of each client is the ramp and is left out, with the time it took. */
 export async function runClosedLoop(options: ClosedLoopOptions) {

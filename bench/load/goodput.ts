@@ -23,8 +23,6 @@ export interface Outcome {
   readonly ending: Ending;
 }
 
-export type OpenLoopFigures = ReturnType<typeof summariseOutcomes>;
-
 /** @param durationMs of all the plans that the outcomes come from, together */
 export function summariseOutcomes(outcomes: readonly Outcome[], durationMs: number) {
   const of = (kind: Ending['kind']): Outcome[] => outcomes.filter(({ ending }) => ending.kind === kind);
