@@ -17,7 +17,7 @@ import {
   readColumns,
   readTargetDatabaseUrl,
 } from '../config/load.ts';
-import { printConfig } from '../config/print.ts';
+import { listConfig, printConfig } from '../config/print.ts';
 import type { Config } from '../config/schema.ts';
 import { SETTINGS, type Setting, unwrap } from '../config/settings.ts';
 import { unrestrictedKey } from '../domain/api-key.ts';
@@ -35,6 +35,7 @@ import {
   startEngine,
 } from './app.ts';
 import { findDecisionFolder, findModelFolders, listModels } from './configured-models.ts';
+import { findFailure } from './failures.ts';
 import { serve } from './server-run.ts';
 
 /** Who asks when the engine runs in the process of a command. */
@@ -55,8 +56,10 @@ export const program: Program = {
   // NO_COLOR and FORCE_COLOR count.
   paint: (style, shown) => styleText(style, shown, { stream: process.stdout }),
   readStdin: () => text(process.stdin),
+  findFailure,
   clientSettings: readClientSettings(),
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
+  listConfig: (flags) => listConfig(loadConfig({ flags })),
   serve: (flags) => serve(loadConfig({ flags }), { ...program, ...findPlace() }),
   withServices,
   storeTools: createStoreTools(),

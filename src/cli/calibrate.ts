@@ -2,25 +2,26 @@
 
 import { writeFile } from 'node:fs/promises';
 import { messageOf } from '../domain/errors.ts';
-import { answerRows } from '../quality/asking.ts';
+import { answerRows, type RowRefusal } from '../quality/asking.ts';
 import { type CalibratedGroup, type Calibration, calibrate } from '../quality/calibration.ts';
 import type { Figures } from '../quality/figures.ts';
-import { LabelledFileError, type LabelledRow } from '../quality/labelled-row.ts';
+import type { LabelledRow } from '../quality/labelled-row.ts';
 import { LEAST_ANSWERS } from '../quality/temperature-fit.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { formatFigure } from './figure-cells.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { CommandError, commandFailure } from './failure.ts';
+import { figuresToJson, formatFigure } from './figure-cells.ts';
 import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
 import type { DecisionModel, Program } from './program.ts';
-import { renderTable } from './table.ts';
+import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 import { askOverWire } from './wire-ask.ts';
 
 export const calibrateCommand: Command = {
   name: 'calibrate',
   group: 'models',
   summary: 'Fit the temperatures of a model on your own labelled rows',
-  usage: 'FILE [--model …] [--out …] [--dry-run]',
+  usage: 'FILE [--model …] [--out …] [--dry-run] [--json]',
   options: {
     model: {
       type: 'string',
@@ -36,6 +37,7 @@ export const calibrateCommand: Command = {
       values: 'file',
     },
     'dry-run': { type: 'boolean', help: 'Show what would change, and write nothing' },
+    json: JSON_OPTION,
   },
   operands: 'file',
   notes: LABELLED_FILE_NOTES,
@@ -47,19 +49,13 @@ export const calibrateCommand: Command = {
       untested: 'needs hundreds of labelled rows to change anything',
     },
   ],
+  json: { isList: false, members: ['model', 'digest', 'groups', 'before', 'after', 'written', 'new_digest'] },
   exits: { 1: 'A row was not answered, or there are too few to fit anything.' },
   async run(given, program) {
     if (given.options['dry-run'] === true && given.options['out'] !== undefined) {
       throw new UsageError('Write to --out or try with --dry-run, not both.');
     }
-    try {
-      const rows = await readLabelledFile(given);
-      return await calibrateOn(rows, given, program);
-    } catch (error) {
-      if (!(error instanceof LabelledFileError)) throw error;
-      program.writeError(`${error.message}\n`);
-      return 1;
-    }
+    return await calibrateOn(await readLabelledFile(given), given, program);
   },
 };
 
@@ -67,20 +63,22 @@ async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments
   const { model: wanted = DEFAULT_MODEL } = given.options;
   const model = await program.findDecisionModel(given.settings, String(wanted));
   const { answers, refusals } = await askAll(rows, model);
-  if (refusals.length > 0) {
-    for (const { line, message } of refusals) program.writeError(`line ${line} was not answered: ${message}\n`);
-    program.writeError('Nothing was written: repair or remove these rows.\n');
-    return 1;
-  }
+  if (refusals.length > 0) throw refused(refusals);
   const calibration = calibrate(answers, model.temperatures);
-  program.writeOut(renderCalibration(calibration));
-  if (!calibration.groups.some(({ verdict }) => verdict === 'fitted')) {
-    const isShort = calibration.groups.every(({ verdict }) => verdict === 'too few answers');
-    program.writeOut('Nothing to write: the temperatures stay as they are.\n');
-    return isShort ? 1 : 0;
-  }
-  program.writeOut(await write(calibration, model, given));
-  return 0;
+  const isJson = given.options['json'] === true;
+  // Before anything is written: whoever looks sees what it was for, also where it cannot be.
+  if (!isJson) program.writeOut(renderCalibration(calibration));
+  const isFitted = calibration.groups.some(({ verdict }) => verdict === 'fitted');
+  const written = isFitted ? await write(calibration, model, given) : UNCHANGED;
+  program.writeOut(isJson ? renderJson(toJson(calibration, model, written)) : `${written.words}\n`);
+  const isShort = calibration.groups.every(({ verdict }) => verdict === 'too few answers');
+  return isShort ? EXIT.failed : EXIT.done;
+}
+
+function refused(refusals: readonly RowRefusal[]): CommandError {
+  const lines = refusals.map(({ line, message }) => `line ${line} was not answered: ${message}`);
+  const told = [...lines, 'Nothing was written: repair or remove these rows.'].join('\n');
+  return new CommandError(commandFailure('invalid_rows', told));
 }
 
 async function askAll(rows: readonly LabelledRow[], model: DecisionModel) {
@@ -92,17 +90,31 @@ async function askAll(rows: readonly LabelledRow[], model: DecisionModel) {
   }
 }
 
-/** @returns what was written, in words */
+interface Written {
+  readonly words: string;
+  /** A folder or a file; null: nothing was written. */
+  readonly path: string | null;
+  /** Of the folder, where that was written. */
+  readonly digest: string | null;
+}
+
+const UNCHANGED: Written = {
+  words: 'Nothing to write: the temperatures stay as they are.',
+  path: null,
+  digest: null,
+};
+
 async function write(
   { temperatures }: Calibration,
   model: DecisionModel,
   { options }: CommandArguments,
-): Promise<string> {
+): Promise<Written> {
   const { out } = options;
-  if (options['dry-run'] === true) return 'Nothing was written (--dry-run).\n';
+  if (options['dry-run'] === true) return { ...UNCHANGED, words: 'Nothing was written (--dry-run).' };
   if (typeof out !== 'string') {
     const digest = await model.writeTemperatures(temperatures);
-    return `Written: ${model.folder}, ${digest}. A running server takes it at its next start.\n`;
+    const words = `Written: ${model.folder}, ${digest}. A running server takes it at its next start.`;
+    return { words, path: model.folder, digest };
   }
   const manifest = await model.renderManifest(temperatures);
   try {
@@ -110,7 +122,29 @@ async function write(
   } catch (error) {
     throw new UsageError(`${out} cannot be written: ${messageOf(error)}.`);
   }
-  return `Written: ${out}. The model folder stays as it is; to use these temperatures, copy the folder and calibrate the copy.\n`;
+  const words = `Written: ${out}. The model folder stays as it is; to use these temperatures, copy the folder and calibrate the copy.`;
+  return { words, path: out, digest: null };
+}
+
+function toJson({ groups, before, after }: Calibration, model: DecisionModel, { path, digest }: Written): object {
+  return {
+    model: model.id,
+    digest: model.digest,
+    groups: groups.map((group) => ({
+      type: group.type,
+      options: group.bucket,
+      answers: group.answers,
+      verdict: group.verdict,
+      temperature: group.oldTemperature,
+      new_temperature: group.newTemperature,
+      before: figuresToJson(group.before),
+      after: figuresToJson(group.after),
+    })),
+    before: figuresToJson(before),
+    after: figuresToJson(after),
+    written: path,
+    new_digest: digest,
+  };
 }
 
 function renderCalibration({ groups, before, after }: Calibration): string {

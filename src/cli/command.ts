@@ -73,6 +73,13 @@ export interface Command {
 /** A mistake in the command line: exit 2, with the usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** Lines for people, before what is wrong. */
+  readonly help: string | undefined;
+
+  constructor(message: string, help?: string) {
+    super(message);
+    this.help = help;
+  }
 }
 
 /** @throws UsageError */

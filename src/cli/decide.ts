@@ -3,14 +3,15 @@
 import { readFile } from 'node:fs/promises';
 import { connectToServer, describeLostReply } from '../client/remote-server.ts';
 import type { ServerConnection, WireReply } from '../client/server-connection.ts';
-import { errorMessage } from '../client/wire-error.ts';
 import { messageOf } from '../domain/errors.ts';
 import { renderAnswers } from './answer-bars.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { CommandError, commandFailure } from './failure.ts';
 import type { Program } from './program.ts';
 import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
+import { refusedReply } from './refused-reply.ts';
 
 /** Files that hold rows. */
 const ROWS_FILE = /[.](csv|tsv|jsonl|ndjson)$/i;
@@ -19,7 +20,7 @@ export const decideCommand: Command = {
   name: 'decide',
   group: 'ask',
   summary: 'Ask questions about a document',
-  usage: '[file] --choice … | --noul … | --score … | --questions file.json',
+  usage: '[file] --choice … | --noul … | --score … | --questions file.json [--json]',
   options: {
     choice: {
       type: 'string',
@@ -138,7 +139,7 @@ async function post(server: ServerConnection, body: string): Promise<WireReply> 
   try {
     return await server.post('/ai/v1/systemone', body);
   } catch (error) {
-    return { status: 0, body: `No answer from the server: ${describeLostReply(error)}.`, headers: {} };
+    throw new CommandError(commandFailure('no_answer', `No answer from the server: ${describeLostReply(error)}.`));
   }
 }
 
@@ -151,10 +152,8 @@ interface Asking {
 function printReply({ status, body }: WireReply, { given, program, questions }: Asking): ExitCode {
   if (status !== 200) {
     const isKeyMissing = status === 401 && program.clientSettings.apiKey === undefined;
-    const remedy = isKeyMissing ? ' UMPIRE_API_KEY takes the key for it.' : '';
-    program.writeError(`umpire: ${errorMessage(body)}${remedy}\n`);
-    return EXIT.failed;
+    throw refusedReply(body, isKeyMissing ? 'UMPIRE_API_KEY takes the key for it.' : '');
   }
   program.writeOut(given.options['json'] ? `${body}\n` : renderAnswers(body, questions.titles));
-  return 0;
+  return EXIT.done;
 }

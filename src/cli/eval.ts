@@ -1,6 +1,6 @@
 // `umpire eval`: how well a model answers somebody's own labelled rows.
 
-import { answerRows, measureOrderInstability, type OrderInstability } from '../quality/asking.ts';
+import { answerRows, measureOrderInstability, type OrderInstability, type RowRefusal } from '../quality/asking.ts';
 import { accuracyByOptions, accuracyByStateTokens, type BreakdownRow } from '../quality/breakdown.ts';
 import {
   type Figures,
@@ -11,13 +11,13 @@ import {
   toGuesses,
 } from '../quality/figures.ts';
 import { type LabelledAnswer, probabilitiesOf } from '../quality/labelled-answer.ts';
-import { LabelledFileError } from '../quality/labelled-row.ts';
 import type { Command } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
-import { FIGURE_HEADINGS, figureCells, formatFigure } from './figure-cells.ts';
-import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile } from './labelled-file.ts';
+import { EXIT } from './exit-codes.ts';
+import { FIGURE_HEADINGS, figureCells, figuresToJson, formatFigure } from './figure-cells.ts';
+import { LABELLED_FILE_NOTES, LABELLED_FILE_OPTIONS, readLabelledFile, tellRefusals } from './labelled-file.ts';
 import type { DecisionModel } from './program.ts';
-import { clean, JSON_OPTION, renderTable } from './table.ts';
+import { clean, JSON_OPTION, renderJson, renderTable } from './table.ts';
 import { askOverWire } from './wire-ask.ts';
 
 /** Every choice of theirs is asked three times more, so not all rows. */
@@ -50,6 +50,7 @@ export const evalCommand: Command = {
       'model',
       'digest',
       'rows',
+      'refusals',
       'all',
       'questions',
       'by_state_tokens',
@@ -58,31 +59,22 @@ export const evalCommand: Command = {
       'order_instability',
     ],
   },
-  exits: { 1: 'A row could not be read or was not answered.' },
+  exits: { 1: 'The file, a row of it or the model cannot be read.', 3: 'Some rows were not answered.' },
   async run(given, program) {
     const { model: wanted, json } = given.options;
+    const rows = await readLabelledFile(given);
+    const model = await program.findDecisionModel(given.settings, typeof wanted === 'string' ? wanted : DEFAULT_MODEL);
+    const server = await model.startServer();
     try {
-      const rows = await readLabelledFile(given);
-      const model = await program.findDecisionModel(
-        given.settings,
-        typeof wanted === 'string' ? wanted : DEFAULT_MODEL,
-      );
-      const server = await model.startServer();
-      try {
-        const asked = askOverWire(model, server);
-        const { answers, refusals } = await answerRows(rows, asked);
-        for (const { line, message } of refusals) program.writeError(`line ${line} was not answered: ${message}\n`);
-        const order = await measureOrderInstability(rows.slice(0, ORDER_ROWS), asked);
-        const report = makeReport(answers, { model, order, rows: rows.length - refusals.length });
-        program.writeOut(json ? `${JSON.stringify(toJson(report))}\n` : renderReport(report));
-        return refusals.length === 0 ? 0 : 1;
-      } finally {
-        await server.close();
-      }
-    } catch (error) {
-      if (!(error instanceof LabelledFileError)) throw error;
-      program.writeError(`${error.message}\n`);
-      return 1;
+      const asked = askOverWire(model, server);
+      const { answers, refusals } = await answerRows(rows, asked);
+      if (!json) tellRefusals(refusals, program);
+      const order = await measureOrderInstability(rows.slice(0, ORDER_ROWS), asked);
+      const report = makeReport(answers, { model, order, refusals, rows: rows.length - refusals.length });
+      program.writeOut(json ? renderJson(toJson(report)) : renderReport(report));
+      return refusals.length === 0 ? EXIT.done : EXIT.someRowsFailed;
+    } finally {
+      await server.close();
     }
   },
 };
@@ -91,6 +83,7 @@ interface EvaluationReport {
   readonly model: DecisionModel;
   /** Answered. */
   readonly rows: number;
+  readonly refusals: readonly RowRefusal[];
   readonly all: Figures;
   readonly tasks: ReadonlyMap<string, Figures>;
   readonly byStateTokens: readonly BreakdownRow[];
@@ -102,15 +95,20 @@ interface EvaluationReport {
 interface MeasuredModel {
   readonly model: DecisionModel;
   readonly rows: number;
+  readonly refusals: readonly RowRefusal[];
   readonly order: OrderInstability;
 }
 
-function makeReport(answers: readonly LabelledAnswer[], { model, rows, order }: MeasuredModel): EvaluationReport {
+function makeReport(
+  answers: readonly LabelledAnswer[],
+  { model, rows, refusals, order }: MeasuredModel,
+): EvaluationReport {
   const { temperatures } = model;
   const probabilities = answers.map((answer) => probabilitiesOf(answer, temperatures));
   return {
     model,
     rows,
+    refusals,
     all: measureFigures(answers, temperatures),
     tasks: measureTasks(answers, temperatures),
     byStateTokens: accuracyByStateTokens(answers),
@@ -142,28 +140,18 @@ function renderOrder({ questions, largestShift }: OrderInstability): string {
   return `Options in another order, ${questions} questions: a probability changes by ${largestShift} at most.`;
 }
 
-function toJson({ model, rows, all, tasks, byStateTokens, byOptions, reliability, order }: EvaluationReport): object {
+function toJson(report: EvaluationReport): object {
+  const { model, rows, refusals, all, tasks, byStateTokens, byOptions, reliability, order } = report;
   return {
     model: model.id,
     digest: model.digest,
     rows,
+    refusals,
     all: figuresToJson(all),
     questions: [...tasks].map(([name, figures]) => ({ name, ...figuresToJson(figures) })),
     by_state_tokens: byStateTokens,
     by_options: byOptions,
     reliability,
     order_instability: { questions: order.questions, largest_shift: order.largestShift },
-  };
-}
-
-function figuresToJson({ questions, accuracy, macroF1, nll, ece, answeredAt5, thresholdAt5 }: Figures): object {
-  return {
-    answers: questions,
-    accuracy,
-    macro_f1: macroF1,
-    nll,
-    ece,
-    answered_at_5: answeredAt5,
-    threshold_at_5: thresholdAt5,
   };
 }

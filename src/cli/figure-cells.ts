@@ -1,4 +1,4 @@
-// Figures as cells of a table for a terminal.
+// Figures as cells of a table for a terminal, and as JSON.
 
 import type { Figures } from '../quality/figures.ts';
 
@@ -15,6 +15,20 @@ export const FIGURE_HEADINGS = [
 /** In the order of the headings. */
 export function figureCells({ questions, accuracy, macroF1, nll, ece, answeredAt5, thresholdAt5 }: Figures): string[] {
   return [String(questions), ...[accuracy, macroF1, nll, ece, answeredAt5, thresholdAt5].map(formatFigure)];
+}
+
+/** What is a figure of nothing is null. */
+export function figuresToJson(figures: Figures): object {
+  const { questions, accuracy, macroF1, nll, ece, answeredAt5, thresholdAt5 } = figures;
+  return {
+    answers: questions,
+    accuracy,
+    macro_f1: macroF1,
+    nll,
+    ece,
+    answered_at_5: answeredAt5,
+    threshold_at_5: thresholdAt5,
+  };
 }
 
 /** Three decimals; a figure of nothing is a dash. */

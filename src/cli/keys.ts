@@ -39,7 +39,7 @@ export const keysCreateCommand: Command = {
   name: 'keys create',
   group: 'keys',
   summary: 'Create an API key; it is shown this once',
-  usage: `--name … ${WISHES}`,
+  usage: `--name … ${WISHES} [--json]`,
   options: { ...KEY_OPTIONS, json: JSON_OPTION },
   notes: 'What is left out: scope inference, all models, no end, no budget, no limits.',
   examples: [

@@ -7,10 +7,12 @@ import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { messageOf } from '../domain/errors.ts';
 import { parsePlainJson } from '../domain/json.ts';
+import type { RowRefusal } from '../quality/asking.ts';
 import { findLabelTask, type LabelTask } from '../quality/label-task.ts';
 import { type LabelledRow, parseLabelledRows } from '../quality/labelled-row.ts';
 import type { CommandOption } from './command.ts';
 import { type CommandArguments, UsageError } from './command.ts';
+import type { Program } from './program.ts';
 
 export const LABELLED_FILE_OPTIONS = {
   questions: {
@@ -32,6 +34,11 @@ export const LABELLED_FILE_NOTES = [
   '',
   'With --questions a row is {"state": "…", "gold": {"team": "billing", "urgent": false}}. docs/guides/evaluation.md has more.',
 ].join('\n');
+
+/** A line each, on standard error. */
+export function tellRefusals(refusals: readonly RowRefusal[], program: Program): void {
+  for (const { line, message } of refusals) program.writeError(`line ${line} was not answered: ${message}\n`);
+}
 
 /** @throws UsageError, LabelledFileError */
 export async function readLabelledFile({ options, positionals }: CommandArguments): Promise<LabelledRow[]> {

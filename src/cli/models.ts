@@ -1,7 +1,7 @@
 // `umpire models list|verify`: what is configured, and whether the folders are what their checksums and golden answers say.
 
 import { type Command, refusePositionals } from './command.ts';
-import type { ListedModel } from './program.ts';
+import type { ListedModel, VerifiedModel } from './program.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
 export const modelsListCommand: Command = {
@@ -26,18 +26,24 @@ export const modelsVerifyCommand: Command = {
   name: 'models verify',
   group: 'models',
   summary: 'Load model folders and compare checksums and golden answers',
-  usage: '[folder …]',
-  options: {},
+  usage: '[folder …] [--json]',
+  options: { json: JSON_OPTION },
   operands: 'folder',
   notes: 'Without folders it verifies those of the configuration.',
   examples: [
     { text: 'All configured models', command: 'umpire models verify' },
     { text: 'One folder', command: 'umpire models verify ./my-kev' },
   ],
-  async run({ positionals, settings }, program) {
-    for await (const { folder, id, digest, device } of program.verifyModels(settings, positionals)) {
-      program.writeOut(`ok  ${id}  ${digest}  on ${device}  ${folder}\n`);
+  json: { isList: true, members: ['folder', 'id', 'digest', 'device'] },
+  async run({ options, positionals, settings }, program) {
+    const verified: VerifiedModel[] = [];
+    for await (const model of program.verifyModels(settings, positionals)) {
+      const { folder, id, digest, device } = model;
+      verified.push(model);
+      if (!options['json'])
+        program.writeOut(`${program.paint('green', 'ok')}  ${id}  ${digest}  on ${device}  ${folder}\n`);
     }
+    if (options['json']) program.writeOut(renderJson(verified));
     return 0;
   },
 };

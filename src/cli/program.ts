@@ -7,6 +7,7 @@ import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
 import type { Administration } from '../services/administration.ts';
 import type { ExitCode } from './exit-codes.ts';
+import type { Failure } from './failure.ts';
 import type { Paint } from './paint.ts';
 import type { SettingFlag, SettingFlags } from './setting-flags.ts';
 import type { StoreTools } from './store-tools.ts';
@@ -54,6 +55,15 @@ export interface Finding {
   readonly text: string;
 }
 
+/** A setting as it would hold; secrets are masked. */
+export interface ShownSetting {
+  readonly name: string;
+  /** null: unset. */
+  readonly value: unknown;
+  /** `default`, `file …`, `environment UMPIRE_…`, `flag --…` */
+  readonly origin: string;
+}
+
 export interface Program {
   readonly version: string;
   readonly settingFlags: readonly SettingFlag[];
@@ -66,8 +76,12 @@ export interface Program {
   /** On standard output. */
   readonly paint: Paint;
   readStdin(): Promise<string>;
+  /** undefined: nobody expected it. */
+  findFailure(error: unknown): Failure | undefined;
   readonly clientSettings: { readonly url: string | undefined; readonly apiKey: string | undefined };
+  /** As text; secrets are masked. */
   describeConfig(flags: SettingFlags): string;
+  listConfig(flags: SettingFlags): readonly ShownSetting[];
   /** Runs until the process is told to stop. @returns the exit code */
   serve(flags: SettingFlags): Promise<ExitCode>;
   /** Opens the configured store for as long as it is used. */

@@ -1,18 +1,9 @@
 // From words to a command, and what a mistake in them is answered with. The program around is a double; test/process has
 // the real one.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { program, servicesOver } from '../../test/cli/program-double.ts';
-import { COMMAND_GROUPS, type CommandGroup } from './command-groups.ts';
-import { EXIT_CODES } from './exit-codes.ts';
 import { COMMANDS, runCommand } from './run-command.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'umpire-commands-'));
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a mistake in the command line', () => {
   it.each([
@@ -92,6 +83,7 @@ describe('a mistake in the command line', () => {
       ['keys', 'creat'],
       'There is no command "keys creat". Did you mean "keys create"? `umpire keys --help` lists them.',
     ],
+    [['--port', '1'], 'A command comes before --port, as in `umpire serve --port`. `umpire --help` lists them.'],
     [['db', 'frobnicate'], 'There is no command "db frobnicate". `umpire db --help` lists them.'],
   ])('such as %o is answered with 2 and what may have been meant', async (args, told) => {
     const { whole, said } = program();
@@ -116,79 +108,51 @@ describe('a mistake in the command line', () => {
   });
 });
 
-describe('help', () => {
-  it.each([[[]], [['help']], [['--help']], [['-h']]])('for %o lists the commands', async (args) => {
-    const { whole, said } = program();
-    expect(await runCommand(args, whole)).toBe(0);
-    expect(said.out).toContain('keys create');
-  });
-
+describe('with --json', () => {
   it.each([
-    [['keys', '--help']],
-    [['keys', '-h']],
-    [['keys', 'help']],
-    [['help', 'keys']],
-    [['keys', 'nonsense', '--help']],
-  ])('for %o lists the commands of the group', async (args) => {
+    [['keys', 'create', '--json'], 2, '--name is needed: what the key is for.'],
+    [['keys', 'creat', '--json'], 2, 'There is no command "keys creat". Did you mean "keys create"?'],
+    [['keys', '--json'], 2, 'keys needs one of these commands.'],
+    [['usage', '--json', '--form', '7d'], 2, "Unknown option '--form'. Did you mean --from?"],
+    [['serve', '--json'], 2, '--json goes with --print-config'],
+  ])('a mistake such as %o is one object in the shape of the API, on standard error', async (args, code, told) => {
     const { whole, said } = program();
-    expect(await runCommand(args, whole)).toBe(0);
-    expect(said.error).toBe('');
-    expect(said.out).toContain('Usage: umpire keys <command> [options]');
-    for (const name of ['create', 'list', 'show', 'update', 'rotate', 'disable', 'enable', 'revoke'])
-      expect(said.out).toMatch(new RegExp(`^  keys ${name} `, 'm'));
-    expect(said.out).not.toContain('prices');
+    expect(await runCommand(args, whole)).toBe(code);
+    expect(said.out).toBe('');
+    expect(JSON.parse(said.error)).toEqual({
+      error: {
+        message: expect.stringContaining(told),
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_usage',
+      },
+    });
   });
 
-  it('follows the word help too', async () => {
-    const { whole, said } = program();
-    expect(await runCommand(['help', 'keys', 'create'], whole)).toBe(0);
-    expect(said.out).toContain('Usage: umpire keys create');
+  it('a failure has the code that the program finds for it, and no stack where it finds none', async () => {
+    const error = new Error('it broke');
+    const failing = {
+      withServices: () => Promise.reject(error),
+      findFailure: () => ({ message: 'in use', type: 'server_error', param: null, code: 'store_failed' }),
+    };
+    const expected = program(failing);
+    expect(await runCommand(['keys', 'list', '--json'], expected.whole)).toBe(1);
+    expect(JSON.parse(expected.said.error)).toEqual({
+      error: { message: 'in use', type: 'server_error', param: null, code: 'store_failed' },
+    });
+    const unexpected = program({ withServices: failing.withServices });
+    expect(await runCommand(['keys', 'list', '--json'], unexpected.whole)).toBe(1);
+    expect(JSON.parse(unexpected.said.error)).toEqual({
+      error: { message: 'it broke', type: 'server_error', param: null, code: 'internal_error' },
+    });
+    expect(await runCommand(['keys', 'list'], unexpected.whole)).toBe(1);
+    expect(unexpected.said.error).toContain('umpire: Error: it broke\n    at ');
   });
 
-  it.each(COMMANDS.map((command) => [command.name, command] as const))(
-    'of %s has examples, each of this command',
-    async (name, { examples }) => {
-      const { whole, said } = program();
-      expect(await runCommand([...name.split(' '), '--help'], whole)).toBe(0);
-      expect(examples.length).toBeGreaterThan(0);
-      for (const { command } of examples) {
-        expect(command).toContain(`umpire ${name}`);
-        expect(said.out).toContain(command.split('\n')[0]);
-      }
-    },
-  );
-
-  it('puts every command under the heading of its group', async () => {
-    const { whole, said } = program();
-    await runCommand(['--help'], whole);
-    for (const group of Object.keys(COMMAND_GROUPS) as CommandGroup[]) {
-      const [, after = ''] = said.out.split(`\n${COMMAND_GROUPS[group]}:\n`);
-      const [listed = ''] = after.split('\n\n');
-      const names = COMMANDS.filter((command) => command.group === group).map(({ name }) => name);
-      expect(listed.split('\n').flatMap((line) => /^ {2}(\S.*?) {2}/.exec(line)?.[1] ?? [])).toEqual(names);
-    }
-  });
-
-  it('fits a narrow terminal, but for what is pasted', async () => {
-    const { whole, said } = program({ columns: 60 });
-    await runCommand(['keys', 'create', '--help'], whole);
-    const lines = said.out.split('\nExamples:')[0]?.split('\n') ?? [];
-    expect(lines.length).toBeGreaterThan(20);
-    for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
-  });
-
-  it('of the exit codes lists them all', async () => {
-    const { whole, said } = program();
-    expect(await runCommand(['help', 'exit-codes'], whole)).toBe(0);
-    for (const code of Object.keys(EXIT_CODES)) expect(said.out).toMatch(new RegExp(`^  ${code} +[A-Z]`, 'm'));
-  });
-
-  it('of a command lists its options, and settings where they are its own', async () => {
-    const { whole, said } = program();
-    expect(await runCommand(['serve', '--help'], whole)).toBe(0);
-    expect(said.out).toContain('--port …');
-    expect(await runCommand(['keys', 'create', '-h'], whole)).toBe(0);
-    expect(said.out).toContain('--expires 30d');
+  it.each(COMMANDS.map((command) => [command.name, command] as const))('%s says what it prints', (_, command) => {
+    expect(command.options).toHaveProperty('json');
+    expect(command.usage).toContain('--json');
+    expect(command.json?.members.length).toBeGreaterThan(0);
   });
 });
 
@@ -212,104 +176,5 @@ describe('settings', () => {
     expect(await runCommand(['keys', 'create', '--name', ' x ', '--models', 'a, b', '--port', '9'], whole)).toBe(0);
     expect(seen).toEqual([{ port: '9' }, { name: 'x', models: ['a', 'b'], expiresAtMs: null }]);
     expect(said.out).toMatch(/^Created key_\w+ \(x\)\. It is shown only now:\n\n {2}ump_\w{38}\n\n$/);
-  });
-});
-
-describe('decide', () => {
-  const reply = { answers: { q1: { type: 'noul', noul: 0.25 } }, usage: { input_tokens: 3 } };
-
-  async function decide(args: readonly string[], answer = { status: 200, body: JSON.stringify(reply) }) {
-    const posted: string[] = [];
-    let closed = 0;
-    const { whole, said } = program({
-      startLocalServer: async () => ({
-        post: async (_path, body) => {
-          posted.push(body);
-          return { ...answer, headers: {} };
-        },
-        close: async () => {
-          closed++;
-        },
-      }),
-    });
-    const code = await runCommand(['decide', ...args], whole);
-    expect(closed).toBe(1);
-    return { code, said, body: posted[0] ?? '' };
-  }
-
-  it('sends questions in the order of the flags, options in theirs, names untouched', async () => {
-    const options = ['10=ten', '2', '__proto__=a=b', '='];
-    const { body } = await decide([
-      '--score',
-      'How?',
-      'low',
-      'high',
-      '--choice',
-      'Which?',
-      ...options,
-      '--noul',
-      'Is it?',
-    ]);
-    expect(body).toBe(
-      '{"model":"kev","state":"from standard input","questions":{' +
-        '"q1":{"type":"score","instructions":"How?","criteria":["low","high"]},' +
-        '"q2":{"type":"choice","instructions":"Which?","criteria":{"10":"ten","2":null,"__proto__":"a=b","":""}},' +
-        '"q3":{"type":"noul","instructions":"Is it?"}}}',
-    );
-  });
-
-  it('shows yes and no as bars', async () => {
-    const { code, said } = await decide(['--noul', 'Is it?', 'true=so', '--text', 'a document']);
-    expect(code).toBe(0);
-    expect(said.out).toBe(
-      `Is it?\n  yes  ${'███████▌'.padEnd(30)}   25.0 %\n  no   ${'██████████████████████▌'.padEnd(30)}   75.0 %\n\n3 input tokens\n`,
-    );
-  });
-
-  it('lets no name steer the terminal', async () => {
-    const nasty = {
-      answers: { q1: { type: 'choice', choice: '\u001b[2J', probabilities: { '\u001b[2J': 1 }, confidence: 1 } },
-    };
-    const { said } = await decide(['--choice', 'x', '\u001b[2J'], {
-      status: 200,
-      body: JSON.stringify({ ...nasty, usage: { input_tokens: 1 } }),
-    });
-    expect(said.out).not.toContain('\u001b');
-  });
-
-  it.each(['rows.csv', 'ROWS.TSV', 'rows.jsonl', 'rows.ndjson'])(
-    'says of %s that it is one document, and asks about all of it',
-    async (name) => {
-      const file = join(folder, name);
-      writeFileSync(file, 'id,text\n1,hello\n');
-      const { code, said, body } = await decide([file, '--noul', 'Is it?']);
-      expect(code).toBe(0);
-      expect(said.error).toContain(`${file} (2 lines) is read as one document`);
-      expect(said.error).toContain('not for each row');
-      expect(JSON.parse(body)).toHaveProperty('state', 'id,text\n1,hello\n');
-    },
-  );
-
-  it('says nothing of other files', async () => {
-    const file = join(folder, 'letter.txt');
-    writeFileSync(file, '\u{feff}hello\n');
-    const { said, body } = await decide([file, '--noul', 'Is it?']);
-    expect(said.error).toBe('');
-    expect(JSON.parse(body)).toHaveProperty('state', '\u{feff}hello\n');
-  });
-
-  it('refuses a file that is no text', async () => {
-    const file = join(folder, 'letter.pdf');
-    writeFileSync(file, Buffer.from([0x25, 0x50, 0x44, 0x46, 0xff, 0xfe]));
-    const { whole, said } = program();
-    expect(await runCommand(['decide', file, '--noul', 'Is it?'], whole)).toBe(2);
-    expect(said.error).toContain(`${file} is no text: it is not valid UTF-8.`);
-  });
-
-  it('ends with 1 when the server refuses, in its words', async () => {
-    const refused = { status: 400, body: '{"error":{"message":"Too long.","code":"context_length_exceeded"}}' };
-    const { code, said } = await decide(['--noul', 'x'], refused);
-    expect(code).toBe(1);
-    expect(said).toEqual({ out: '', error: 'umpire: Too long. (context_length_exceeded)\n' });
   });
 });

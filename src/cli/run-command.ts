@@ -1,6 +1,8 @@
 // From the words after `umpire` to a command and its exit code.
 
+import { messageOf } from '../domain/errors.ts';
 import { findNearest } from '../domain/near-miss.ts';
+import { LabelledFileError } from '../quality/labelled-row.ts';
 import { auditCommand } from './audit.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
@@ -9,6 +11,7 @@ import { decideCommand } from './decide.ts';
 import { doctorCommand } from './doctor.ts';
 import { evalCommand } from './eval.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { CommandError, commandFailure, type Failure } from './failure.ts';
 import { commandHelp, findTopicHelp, groupHelp, programHelp, usageLine } from './help.ts';
 import {
   keysCreateCommand,
@@ -24,6 +27,7 @@ import { modelsListCommand, modelsVerifyCommand } from './models.ts';
 import { pricesListCommand, pricesSetCommand } from './prices.ts';
 import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
+import { tellFailure } from './tell-failure.ts';
 import { requestsCommand, usageCommand } from './usage.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -56,26 +60,29 @@ export const COMMANDS: readonly Command[] = [
 const HELP_WORDS: ReadonlySet<string> = new Set(['help', '--help', '-h']);
 
 export async function runCommand(args: readonly string[], program: Program): Promise<ExitCode> {
-  const [first] = args;
-  if (first === '--version' || first === '-v') {
-    program.writeOut(`umpire ${program.version}\n`);
-    return EXIT.done;
+  try {
+    return await answer(args, program);
+  } catch (error) {
+    return report(error, args, program);
   }
-  const topic = first === 'help' && args.length === 2 ? findTopicHelp(args[1] ?? '', program) : undefined;
-  if (topic !== undefined) {
-    program.writeOut(topic);
-    return EXIT.done;
+}
+
+async function answer(args: readonly string[], program: Program): Promise<ExitCode> {
+  const [first, second] = args;
+  if (first === '--version' || first === '-v') return say(`umpire ${program.version}\n`, program);
+  if (first === undefined || (args.length === 1 && HELP_WORDS.has(first))) {
+    return say(programHelp(COMMANDS, program), program);
   }
-  // `umpire help keys create` is `umpire keys create --help`.
-  if (first === 'help' && args.length > 1) return await runCommand([...args.slice(1), '--help'], program);
-  if (first === undefined || HELP_WORDS.has(first)) {
-    program.writeOut(programHelp(COMMANDS, program));
-    return EXIT.done;
+  if (HELP_WORDS.has(first)) {
+    const topic = args.length === 2 ? findTopicHelp(second ?? '', program) : undefined;
+    // `umpire help keys create` is `umpire keys create --help`.
+    return topic === undefined ? await answer([...args.slice(1), '--help'], program) : say(topic, program);
   }
   const command = COMMANDS.find(({ name }) => name.split(' ').every((word, index) => args[index] === word));
   if (command !== undefined) return await runNamed(command, args.slice(command.name.split(' ').length), program);
   const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
-  return group.length > 0 ? answerGroup(first, group, { args, program }) : answerUnknown(first, COMMANDS, program);
+  if (group.length === 0) throw unknownCommand(first, COMMANDS);
+  return answerGroup(first, group, { args, program });
 }
 
 interface Answering {
@@ -86,41 +93,63 @@ interface Answering {
 /** `umpire keys`: its commands if it asks for help, otherwise what is wrong. */
 function answerGroup(group: string, commands: readonly Command[], { args, program }: Answering): ExitCode {
   const [, second] = args;
-  if (second === undefined) {
-    program.writeError(`${groupHelp(group, commands, program)}\n${told(`${group} needs one of these commands.`)}`);
-    return EXIT.misused;
+  const help = groupHelp(group, commands, program);
+  if (args.some((word) => HELP_WORDS.has(word))) return say(help, program);
+  if (second === undefined || second.startsWith('-')) {
+    throw new UsageError(`${group} needs one of these commands.`, help);
   }
-  if (!args.some((word) => HELP_WORDS.has(word))) return answerUnknown(`${group} ${second}`, commands, program);
-  program.writeOut(groupHelp(group, commands, program));
-  return EXIT.done;
+  throw unknownCommand(`${group} ${second}`, commands);
 }
 
-function answerUnknown(wanted: string, commands: readonly Command[], program: Program): ExitCode {
+function unknownCommand(wanted: string, commands: readonly Command[]): UsageError {
+  if (wanted.startsWith('-')) {
+    return new UsageError(
+      `A command comes before ${wanted}, as in \`umpire serve ${wanted}\`. \`umpire --help\` lists them.`,
+    );
+  }
   const [group, second] = wanted.split(' ');
   const firstWords = second === undefined ? commands.map(({ name }) => name.split(' ')[0] ?? name) : [];
   const nearest = findNearest(wanted, [...commands.map(({ name }) => name), ...firstWords]);
   const help = second === undefined ? 'umpire --help' : `umpire ${group} --help`;
   const meant = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
-  program.writeError(told(`There is no command "${wanted}".${meant} \`${help}\` lists them.`));
-  return EXIT.misused;
+  return new UsageError(`There is no command "${wanted}".${meant} \`${help}\` lists them.`);
 }
 
 async function runNamed(command: Command, args: readonly string[], program: Program): Promise<ExitCode> {
   try {
     const given = parseCommandLine(command, args, program);
-    if (!given.options['help']) return await command.run(given, program);
-    program.writeOut(commandHelp(command, program));
-    return EXIT.done;
+    return given.options['help'] ? say(commandHelp(command, program), program) : await command.run(given, program);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    // The line that matters comes last: it is where the eye is.
-    program.writeError(
-      `Usage: ${usageLine(command)}\n\`umpire ${command.name} --help\` tells more.\n\n${told(error.message)}`,
-    );
-    return EXIT.misused;
+    const usage = `Usage: ${usageLine(command)}\n\`umpire ${command.name} --help\` tells more, with examples.\n`;
+    throw new UsageError(error.message, usage);
   }
 }
 
-function told(message: string): string {
-  return `umpire: ${message}\n`;
+function report(error: unknown, args: readonly string[], program: Program): ExitCode {
+  const isJson = args.includes('--json');
+  if (error instanceof UsageError) {
+    tellFailure(program, { failure: commandFailure('invalid_usage', error.message), before: error.help, isJson });
+    return EXIT.misused;
+  }
+  tellFailure(program, { ...describe(error, program), isJson });
+  return EXIT.failed;
+}
+
+function describe(error: unknown, program: Program): { readonly failure: Failure; readonly words?: string } {
+  if (error instanceof CommandError) return { failure: error.failure, words: error.message };
+  if (error instanceof LabelledFileError) {
+    const { message } = error;
+    return { failure: commandFailure('invalid_rows', message), words: `The rows have faults:\n${message}` };
+  }
+  const failure = program.findFailure(error);
+  if (failure !== undefined) return { failure };
+  // Nobody expected it: whoever reports it needs where it happened.
+  const words = (error instanceof Error ? error.stack : undefined) ?? messageOf(error);
+  return { failure: { message: messageOf(error), type: 'server_error', param: null, code: 'internal_error' }, words };
+}
+
+function say(text: string, program: Program): ExitCode {
+  program.writeOut(text);
+  return EXIT.done;
 }

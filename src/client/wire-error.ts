@@ -1,8 +1,9 @@
 // The error of a server's reply.
 
 /** Of the protocol's form; a member that is missing is an empty text. */
-interface WireError {
+export interface WireError {
   readonly message: string;
+  readonly type: string;
   readonly code: string;
   /** Which field it is about, by position. */
   readonly param: string;
@@ -11,12 +12,13 @@ interface WireError {
 const SHOWN_CHARACTERS = 500;
 
 /** @param body a reply that is no success; what is not in the protocol's form is shown as it came, in part */
-function readWireError(body: string): WireError {
+export function readWireError(body: string): WireError {
   try {
-    const { error } = JSON.parse(body) as { error: { message?: unknown; code?: unknown; param?: unknown } };
-    return { message: textOf(error.message), code: textOf(error.code), param: textOf(error.param) };
+    const { error } = JSON.parse(body) as { error: { [member in keyof WireError]?: unknown } };
+    const { message, type, code, param } = error;
+    return { message: textOf(message), type: textOf(type), code: textOf(code), param: textOf(param) };
   } catch {
-    return { message: body.slice(0, SHOWN_CHARACTERS), code: '', param: '' };
+    return { message: body.slice(0, SHOWN_CHARACTERS), type: '', code: '', param: '' };
   }
 }
 

@@ -1,4 +1,4 @@
-// A loaded configuration for people: `name = value  (origin)`, secrets masked.
+// A loaded configuration as it holds, secrets masked: lines for people (`name = value  (origin)`), or values.
 
 import type { LoadedConfig } from './load.ts';
 import { SETTINGS, type Setting } from './settings.ts';
@@ -14,13 +14,30 @@ export function printConfig({ config, origins }: LoadedConfig): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Every setting; null: unset. */
+export function listConfig({ config, origins }: LoadedConfig): { name: string; value: unknown; origin: string }[] {
+  return SETTINGS.map((setting) => ({
+    name: setting.name,
+    value: maskValue(setting, settingValue(config, setting)),
+    origin: origins.get(setting.name) ?? 'default',
+  }));
+}
+
 function settingValue(config: object, setting: Setting): unknown {
   return setting.path.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
 }
 
 function showValue(setting: Setting, value: unknown): string {
   if (value === undefined) return setting.note.defaultText ?? 'unset';
-  if (setting.note.secret) return MASK;
+  return setting.note.secret ? MASK : writeMasked(value);
+}
+
+function maskValue(setting: Setting, value: unknown): unknown {
+  if (value === undefined) return null;
+  return setting.note.secret ? MASK : JSON.parse(writeMasked(value));
+}
+
+function writeMasked(value: unknown): string {
   return JSON.stringify(value, (key, inner: unknown) => (key === 'baseUrl' ? maskQuery(String(inner)) : inner));
 }
 

@@ -27,12 +27,17 @@ export interface AnsweredRows {
   /** Those of one row follow each other. */
   readonly answers: readonly LabelledAnswer[];
   /** Rows that were not answered, and why. */
-  readonly refusals: readonly { readonly line: number; readonly message: string }[];
+  readonly refusals: readonly RowRefusal[];
+}
+
+export interface RowRefusal {
+  readonly line: number;
+  readonly message: string;
 }
 
 export async function answerRows(rows: readonly LabelledRow[], model: AskedModel): Promise<AnsweredRows> {
   const answers: (readonly LabelledAnswer[])[] = [];
-  const refusals: { line: number; message: string }[] = [];
+  const refusals: RowRefusal[] = [];
   await forEachAtOnce(rows, model.atOnce, async (row, place) => {
     try {
       answers[place] = await answerRow(row, model);

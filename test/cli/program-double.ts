@@ -56,8 +56,10 @@ export function program(parts: Partial<Program> = {}) {
     columns: 100,
     paint: (_style, text) => text,
     readStdin: async () => 'from standard input',
+    findFailure: () => undefined,
     clientSettings: { url: undefined, apiKey: undefined },
     describeConfig: NO_SUCH_PLACE,
+    listConfig: NO_SUCH_PLACE,
     serve: NO_SUCH_PLACE,
     withServices: NO_SUCH_PLACE,
     storeTools: {

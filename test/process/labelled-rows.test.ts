@@ -93,7 +93,7 @@ describe('umpire eval', () => {
       code: 1,
       out: '',
       error:
-        "line 2: the field 'state' must be a string\nline 3: question \"a\": it has no right answer: 'gold' or 'soft'\n",
+        "umpire: The rows have faults:\nline 2: the field 'state' must be a string\nline 3: question \"a\": it has no right answer: 'gold' or 'soft'\n",
     });
   });
 
@@ -101,7 +101,7 @@ describe('umpire eval', () => {
     const [first, ...others] = rows.slice(0, 3);
     writeRows('long.jsonl', [{ ...first, state: 'late '.repeat(8193) }, ...others]);
     const { code, out, error } = await umpire('eval', 'long.jsonl', '--questions', 'questions.json', '--model', model);
-    expect(code).toBe(1);
+    expect(code).toBe(3);
     expect(error).toMatch(/^line 1 was not answered: The state has 8193 tokens.*\(context_length_exceeded\)\n$/);
     expect(out).toMatch(/^2 rows, 6 questions/);
   });
