@@ -2,36 +2,28 @@
 
 import { formatNumber } from './table.ts';
 
-export interface Wanted {
-  readonly what: string;
-  readonly relation: '≤' | '≥';
-  readonly target: number;
-  readonly unit: string;
-}
-
-export interface JudgedTarget extends Wanted {
-  /** null: not measured. */
-  readonly value: number | null;
-  readonly outcome: 'reached' | 'missed' | 'not measured';
-  /** What the value is made of. */
-  readonly note: string;
-}
+type Relation = '≤' | '≥';
+type Promised = readonly [relation: Relation, target: number, unit: string];
 
 export interface Found {
   readonly value: number | undefined;
+  /** What the value is made of. */
   readonly note?: string;
 }
 
-export function judgeTarget(wanted: Wanted, { value, note = '' }: Found): JudgedTarget {
+export type JudgedTarget = ReturnType<typeof judgeTarget>;
+
+export function judgeTarget(what: string, [relation, target, unit]: Promised, { value, note = '' }: Found) {
+  const wanted = { what, relation, target, unit };
   if (value === undefined || Number.isNaN(value)) return { ...wanted, value: null, outcome: 'not measured', note };
-  return { ...wanted, value, outcome: isReached(value, wanted) ? 'reached' : 'missed', note };
+  return { ...wanted, value, outcome: isReached(value, relation, target) ? 'reached' : 'missed', note };
 }
 
 /** For a cell of a table. */
-export function judge(value: number, relation: Wanted['relation'], target: number): string {
-  return `${relation} ${formatNumber(target)}${isReached(value, { relation, target }) ? '' : '  MISSED'}`;
+export function judge(value: number, relation: Relation, target: number): string {
+  return `${relation} ${formatNumber(target)}${isReached(value, relation, target) ? '' : '  MISSED'}`;
 }
 
-function isReached(value: number, { relation, target }: Pick<Wanted, 'relation' | 'target'>): boolean {
+function isReached(value: number, relation: Relation, target: number): boolean {
   return relation === '≤' ? value <= target : value >= target;
 }

@@ -6,17 +6,11 @@ import type { ClosedCell, ClosedFigures } from '../parts/closed.ts';
 import type { Compared, ServerFigures } from '../parts/compared.ts';
 import type { OpenCell, OpenFigures } from '../parts/open.ts';
 import type { Parts } from '../parts/parts.ts';
-import { type Found, type JudgedTarget, judgeTarget, type Wanted } from './target.ts';
+import { type Found, type JudgedTarget, judgeTarget as target } from './target.ts';
 
 const CONCURRENCY = 8;
 const OVERLOAD_SHARE = 2;
 const STEADY_SHARE = 0.7;
-
-type Promised = readonly [relation: Wanted['relation'], target: number, unit: string];
-
-function target(what: string, [relation, wanted, unit]: Promised, found: Found): JudgedTarget {
-  return judgeTarget({ what, relation, target: wanted, unit }, found);
-}
 
 export function judgeTargets(parts: Parts): JudgedTarget[] {
   return [
@@ -37,32 +31,39 @@ function medianRatio(ours: ClosedCell, other: ClosedCell): number {
   return ((ratios[Math.ceil(middle) - 1] ?? Number.NaN) + (ratios[Math.floor(middle)] ?? Number.NaN)) / 2;
 }
 
-function isOf<Cell extends { readonly peer: string }>(part: Compared | undefined, kind: ServerFigures['kind']) {
+/** @returns whether a cell is of a server of that kind */
+function isOf(part: Compared | undefined, kind: ServerFigures['kind']) {
   const ids = (part?.servers ?? []).filter((server) => server.kind === kind).map(({ id }) => id);
-  return ({ peer }: Cell): boolean => ids.includes(peer);
+  return ({ peer }: { readonly peer: string }): boolean => ids.includes(peer);
 }
 
-/** The server of a kind that does best by `by`, among cells of one load. */
-function findBest(cells: readonly ClosedCell[], by: (cell: ClosedCell) => number): ClosedCell | undefined {
-  const able = cells.filter((cell) => by(cell) > 0);
-  return able.length === 0 ? undefined : able.reduce((top, cell) => (by(cell) > by(top) ? cell : top));
+type Rate = 'requestsPerSecond' | 'tokensPerSecond';
+type Compare = (ours: ClosedCell, rival: ClosedCell) => number;
+
+/** Ours against the servers of a kind, of each kind the one that does best, by `rate`, in a cell that is wanted. */
+function rivalsIn(part: ClosedFigures | undefined, rate: Rate, isWanted: (cell: ClosedCell) => boolean) {
+  const bestOf = (kind: ServerFigures['kind']): ClosedCell | undefined => {
+    const cells = (part?.cells ?? []).filter(isOf(part, kind));
+    const able = cells.filter((cell) => isWanted(cell) && cell[rate] > 0);
+    return able.sort((left, right) => right[rate] - left[rate])[0];
+  };
+  const ours = bestOf('ours');
+  return (kind: 'as-written' | 'tuned', compare: Compare): Found => {
+    const rival = bestOf(kind);
+    return { value: ours && rival && compare(ours, rival), note: rival?.peer ?? '' };
+  };
 }
 
 function judgeDecisions(part: ClosedFigures | undefined): JudgedTarget[] {
   return ['short', 'medium', 'mix'].flatMap((load) => {
-    const cells = (part?.cells ?? []).filter((cell) => cell.load === load && cell.concurrency === CONCURRENCY);
-    const bestOf = (kind: ServerFigures['kind']) =>
-      findBest(cells.filter(isOf(part, kind)), (cell) => cell.requestsPerSecond);
-    const [ours, plain, tuned] = [bestOf('ours'), bestOf('as-written'), bestOf('tuned')];
-    const what = (text: string): string => `decisions, ${load}, concurrency ${CONCURRENCY}: ${text}`;
-    const against = (rival: ClosedCell | undefined, of: (ours: ClosedCell, rival: ClosedCell) => number): Found => {
-      return { value: ours && rival && of(ours, rival), note: rival?.peer ?? '' };
-    };
-    const p99Ratio = (one: ClosedCell, other: ClosedCell): number => one.latency.p99Ms / other.latency.p99Ms;
+    const isWanted = (cell: ClosedCell): boolean => cell.load === load && cell.concurrency === CONCURRENCY;
+    const against = rivalsIn(part, 'requestsPerSecond', isWanted);
+    const p99Ratio: Compare = (one, other) => one.latency.p99Ms / other.latency.p99Ms;
+    const what = `decisions, ${load}, concurrency ${CONCURRENCY}:`;
     return [
-      target(what('requests/s over the plain Python server'), ['≥', 1.5, '×'], against(plain, medianRatio)),
-      target(what('p99 over the plain Python server'), ['≤', 0.5, '×'], against(plain, p99Ratio)),
-      target(what('requests/s over the best-tuned one'), ['≥', 1.15, '×'], against(tuned, medianRatio)),
+      target(`${what} requests/s over the plain Python server`, ['≥', 1.5, '×'], against('as-written', medianRatio)),
+      target(`${what} p99 over the plain Python server`, ['≤', 0.5, '×'], against('as-written', p99Ratio)),
+      target(`${what} requests/s over the best-tuned one`, ['≥', 1.15, '×'], against('tuned', medianRatio)),
     ];
   });
 }
@@ -78,26 +79,19 @@ function judgeDocuments(part: ClosedFigures | undefined): JudgedTarget[] {
 
 function judgeEmbeddings(part: ClosedFigures | undefined): JudgedTarget[] {
   return ['embed-1', 'embed-8', 'embed-64'].flatMap((load) => {
-    const cells = (part?.cells ?? []).filter((cell) => cell.load === load);
-    const bestOf = (kind: ServerFigures['kind']) =>
-      findBest(cells.filter(isOf(part, kind)), (cell) => cell.tokensPerSecond);
-    const ours = bestOf('ours');
-    const over = (rival: ClosedCell | undefined): Found => {
-      return { value: ours && rival && ours.tokensPerSecond / rival.tokensPerSecond, note: rival?.peer ?? '' };
-    };
+    const against = rivalsIn(part, 'tokensPerSecond', (cell) => cell.load === load);
+    const rateRatio: Compare = (ours, rival) => ours.tokensPerSecond / rival.tokensPerSecond;
     const what = `${load}, each at its best concurrency: tokens/s over the best`;
     return [
-      target(`${what} tuned peer`, ['≥', 1.2, '×'], over(bestOf('tuned'))),
-      target(`${what} peer with its defaults`, ['≥', 2, '×'], over(bestOf('as-written'))),
+      target(`${what} tuned peer`, ['≥', 1.2, '×'], against('tuned', rateRatio)),
+      target(`${what} peer with its defaults`, ['≥', 2, '×'], against('as-written', rateRatio)),
     ];
   });
 }
 
 function judgeOpenLoops(part: OpenFigures | undefined): JudgedTarget[] {
   const ours = (part?.cells ?? []).filter(isOf(part, 'ours'));
-  const steady = ours.find(
-    ({ load, share, hasDeadline }) => load === 'short' && share === STEADY_SHARE && !hasDeadline,
-  );
+  const steady = ours.find((cell) => cell.load === 'short' && cell.share === STEADY_SHARE && !cell.hasDeadline);
   const note = steady === undefined ? '' : `${steady.latency.samples} answers`;
   const value = steady && steady.latency.p99Ms / steady.latency.p50Ms;
   return [

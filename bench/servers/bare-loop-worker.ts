@@ -21,8 +21,8 @@ export interface BareLoopSetup {
   readonly questions: readonly Question[];
 }
 
-/** Either so many runs, or runs for so long. */
-export type BareLoopRequest = { readonly runs: number } | { readonly durationMs: number } | { readonly stop: true };
+/** At most so many runs, and for at most so long; null: the end. */
+export type BareLoopRequest = { readonly runs: number; readonly durationMs: number } | null;
 
 export interface BareLoopReply {
   /** `[runs]`: time of all graphs of the decision. */
@@ -113,15 +113,12 @@ async function runOnce(runs: readonly RecordedRun[]): Promise<number> {
   return performance.now() - startedMs;
 }
 
-async function answer(runs: readonly RecordedRun[], request: BareLoopRequest): Promise<BareLoopReply> {
+async function answer(limits: NonNullable<BareLoopRequest>): Promise<BareLoopReply> {
   const startedMs = performance.now();
+  const elapsedMs = (): number => performance.now() - startedMs;
   const latenciesMs: number[] = [];
-  const isOver = (): boolean =>
-    'runs' in request
-      ? latenciesMs.length >= request.runs
-      : 'stop' in request || performance.now() - startedMs >= request.durationMs;
-  while (!isOver()) latenciesMs.push(await runOnce(runs));
-  return { latenciesMs, elapsedMs: performance.now() - startedMs };
+  while (latenciesMs.length < limits.runs && elapsedMs() < limits.durationMs) latenciesMs.push(await runOnce(runs));
+  return { latenciesMs, elapsedMs: elapsedMs() };
 }
 
 const port = parentPort;
@@ -129,7 +126,7 @@ if (port === null) throw new Error('This file is a worker thread.');
 const runs = await prepareRuns(workerData);
 for (let run = 0; run < WARM_UP_RUNS; run++) await runOnce(runs);
 port.on('message', async (request: BareLoopRequest) => {
-  if ('stop' in request) port.close();
-  else port.postMessage(await answer(runs, request));
+  if (request === null) port.close();
+  else port.postMessage(await answer(request));
 });
 port.postMessage('ready');

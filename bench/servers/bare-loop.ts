@@ -63,29 +63,26 @@ export class BareLoops {
 
   /** One loop, the others idle. @returns `[runs]`, milliseconds */
   async runAlone(runs: number): Promise<readonly number[]> {
-    const [thread] = this.#threads;
-    if (thread === undefined) throw new Error('No bare loop was started.');
-    return (await ask(thread, { runs })).latenciesMs;
+    const [reply] = await ask(this.#threads.slice(0, 1), { runs, durationMs: Number.POSITIVE_INFINITY });
+    return reply?.latenciesMs ?? [];
   }
 
   /** All loops at once. @returns runs per second of all together */
   async runAll(durationMs: number): Promise<number> {
-    const replies = await Promise.all(this.#threads.map((thread) => ask(thread, { durationMs })));
+    const replies = await ask(this.#threads, { runs: Number.POSITIVE_INFINITY, durationMs });
     return sum(replies.map(({ latenciesMs, elapsedMs }) => (latenciesMs.length / elapsedMs) * 1000));
   }
 }
 
-async function ask(thread: Worker, request: BareLoopRequest): Promise<BareLoopReply> {
-  const answered = once(thread, 'message');
-  thread.postMessage(request);
-  const [reply] = await answered;
-  return reply;
+async function ask(threads: readonly Worker[], request: BareLoopRequest): Promise<BareLoopReply[]> {
+  const answered = threads.map((thread) => once(thread, 'message'));
+  for (const thread of threads) thread.postMessage(request);
+  return (await Promise.all(answered)).map(([reply]) => reply);
 }
 
 /** Asked, not ended by force: that would abort the process if a graph were running. */
 async function stop(thread: Worker): Promise<void> {
   const ended = once(thread, 'exit');
-  const request: BareLoopRequest = { stop: true };
-  thread.postMessage(request);
+  thread.postMessage(null satisfies BareLoopRequest);
   await ended;
 }

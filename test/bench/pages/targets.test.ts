@@ -11,8 +11,6 @@ import type { ServerFigures } from '../../../bench/parts/compared.ts';
 import type { OpenCell, OpenFigures } from '../../../bench/parts/open.ts';
 import type { Measured, Parts } from '../../../bench/parts/parts.ts';
 
-const WANTED = { what: 'p50', relation: '≤', target: 10, unit: 'ms' } as const;
-
 function measured<T>(figures: T): Measured<T> {
   return { startedAt: '2026-11-21T00:00:00Z', tookMs: 1, versions: describeVersions(), loadBefore: 0, figures };
 }
@@ -82,14 +80,14 @@ function find(parts: Parts, ...words: readonly string[]): JudgedTarget {
 
 describe('a target', () => {
   it('is reached at its very value, and missed beyond it', () => {
-    expect(judgeTarget(WANTED, { value: 10 }).outcome).toBe('reached');
-    expect(judgeTarget(WANTED, { value: 10.001 }).outcome).toBe('missed');
-    expect(judgeTarget({ ...WANTED, relation: '≥' }, { value: 9.999 }).outcome).toBe('missed');
+    expect(judgeTarget('p50', ['≤', 10, 'ms'], { value: 10 }).outcome).toBe('reached');
+    expect(judgeTarget('p50', ['≤', 10, 'ms'], { value: 10.001 }).outcome).toBe('missed');
+    expect(judgeTarget('p50', ['≥', 10, 'ms'], { value: 9.999 }).outcome).toBe('missed');
   });
 
   it('that has no figure is not measured', () => {
     for (const value of [undefined, Number.NaN])
-      expect(judgeTarget(WANTED, { value })).toMatchObject({ outcome: 'not measured', value: null });
+      expect(judgeTarget('p50', ['≤', 10, 'ms'], { value })).toMatchObject({ outcome: 'not measured', value: null });
     expect(new Set(judgeTargets({}).map(({ outcome }) => outcome))).toEqual(new Set(['not measured']));
   });
 });
