@@ -179,10 +179,11 @@ export class PooledEngine implements Engine {
     }
     this.#device = report.device;
     for (const warning of report.warnings) onEvent({ level: 'warn', message: warning });
-    for (const { modelId, precision, loadMs, optimizedGraphs, timedCases } of report.models) {
+    for (const model of report.models) {
+      const { modelId, precision, loadMs, optimizedGraphs, timedCases } = model;
       const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device: report.device };
       onEvent({ level: 'info', message: 'model loaded and checked', details });
-      this.#decider.calibrate(modelId, timedCases);
+      this.#decider.calibrate(model);
       this.#embedder.calibrate(modelId, timedCases);
       for (const { wallMs } of timedCases) this.#probeCostMs = Math.max(this.#probeCostMs, wallMs);
     }

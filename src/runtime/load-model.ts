@@ -52,7 +52,9 @@ export async function loadModel(folder: ModelFolder, settings: LoadSettings): Pr
   const { timedCases, probe } = checked;
   const { optimizedGraphs, warnings } = opened;
   const loadMs = performance.now() - startedMs;
-  const report = { modelId: folder.manifest.id, precision, loadMs, timedCases, optimizedGraphs };
+  const readsSharedMemory = family instanceof SplitEncoder && (await family.readsSharedMemory());
+  const modelId = folder.manifest.id;
+  const report = { modelId, precision, loadMs, timedCases, optimizedGraphs, readsSharedMemory };
   return { report, warnings, family, probe };
 }
 

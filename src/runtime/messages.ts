@@ -67,8 +67,8 @@ export interface ProbeTask {
 }
 
 /**
- * One of several shares of a document's windows, encoded into memory that other workers can read. A document may come in
- * as many shares as it has windows, to the same worker one after the other: its text should be tokenised once.
+ * One of several shares of a document's windows, encoded into memory that all workers see. A document may come in as many
+ * shares as it has windows, to the same worker one after the other: its text should be tokenised once.
  */
 export interface EncodeTask {
   readonly kind: 'encode';
@@ -79,8 +79,8 @@ export interface EncodeTask {
   /** 0 to `shares` − 1. */
   readonly share: number;
   readonly shares: number;
-  /** To be written if it is large enough; nobody reads it at the time. */
-  readonly memory: SharedArrayBuffer | undefined;
+  /** Room for the whole document; each share has a place of its own there. */
+  readonly memory: SharedArrayBuffer;
 }
 
 /** One window of a document. */
@@ -91,10 +91,11 @@ export interface WindowKey {
   readonly key: string;
 }
 
-export interface EncodedShare {
-  /** In order. */
+/** A document in memory that all workers see: its shares are written there, and then it is only read. */
+export interface SharedDocument {
+  /** All of it, in order. */
   readonly windows: readonly WindowKey[];
-  /** Keys and values, window by window. */
+  /** Keys and values as `answer` reads them, from the first byte on. May be larger. */
   readonly memory: SharedArrayBuffer;
 }
 
@@ -103,7 +104,7 @@ export interface AnswerTask {
   readonly kind: 'answer';
   readonly modelId: string;
   readonly questions: readonly Question[];
-  readonly shares: readonly EncodedShare[];
+  readonly document: SharedDocument;
 }
 
 /** Some of the runs of one question that is too long for a part: to be ended when all slices are there. */
@@ -111,7 +112,7 @@ export interface AnswerSliceTask {
   readonly kind: 'answer-slice';
   readonly modelId: string;
   readonly question: Question;
-  readonly shares: readonly EncodedShare[];
+  readonly document: SharedDocument;
   /** 0 to `slices` − 1. */
   readonly slice: number;
   readonly slices: number;
@@ -174,7 +175,8 @@ export interface DecideReply extends Timed {
 }
 
 export interface EncodeReply extends Timed {
-  readonly share: EncodedShare;
+  /** Of this share, in order. */
+  readonly windows: readonly WindowKey[];
   /** Of the whole state, and of the questions that were given. */
   readonly inputTokens: number;
   /** Of this share's windows, specials included: those whose keys and values this worker had kept. */
@@ -255,4 +257,6 @@ export interface LoadedModelReport {
   /** Warm runs of golden cases, by which the cost model is calibrated. */
   readonly timedCases: readonly TimedCase[];
   readonly optimizedGraphs: 'read' | 'written' | 'none';
+  /** Whether its runs read memory that other threads see; else each worker needs a copy. */
+  readonly readsSharedMemory: boolean;
 }

@@ -37,10 +37,8 @@ export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn' | 'scratchBy
 }
 
 const MIB = 1024 * 1024;
-/** For each worker: 680 tokens of `kev`. */
-const SCRATCH_BYTES = 12 * MIB;
-/** All workers together may have so much more of it: one alone reads 4,000 tokens in memory that it has already. */
-const SHARED_SCRATCH_BYTES = 60 * MIB;
+/** For each worker: 1,800 tokens of `kev`. What is longer comes in parts, to memory that workers share. */
+const SCRATCH_BYTES = 32 * MIB;
 /** Small objects live briefly in a worker; a small nursery keeps its memory down. */
 const NURSERY_MIB = 4;
 
@@ -60,7 +58,7 @@ export class WorkerPool implements InferencePool {
     this.#onFault = onFault;
     const workerData: WorkerSetup = {
       ...setup,
-      scratchBytes: SCRATCH_BYTES + SHARED_SCRATCH_BYTES / workers,
+      scratchBytes: SCRATCH_BYTES,
       turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     };
     this.#threads = Array.from({ length: workers }, () => startThread(workerFile, workerData));

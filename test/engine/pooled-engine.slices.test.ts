@@ -53,11 +53,8 @@ function replyTo(task: Task, keptTokens: number) {
   const times = { tokenizeMs: 0, inferMs: 0, keptTokens };
   const tokens = (state: string) => state.length / 5;
   if (task.kind === 'encode') {
-    const share = {
-      windows: [{ tokens: tokens(task.state) / task.shares, key: '' }],
-      memory: new SharedArrayBuffer(8),
-    };
-    return { ...times, share, inputTokens: tokens(task.state) };
+    const windows = [{ tokens: tokens(task.state) / task.shares, key: '' }];
+    return { ...times, windows, inputTokens: tokens(task.state) };
   }
   if (task.kind === 'embed') return { ...times, embeddings: task.inputs.map(() => ''), inputTokens: 1 };
   const state = 'state' in task ? task.state : '';

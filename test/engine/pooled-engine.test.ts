@@ -158,17 +158,15 @@ describe('engine', () => {
     const questions = ['first', 'the second one', 'third'].map(ask);
     const result = engine.ticketFor({ modelId: 'decider', state: 'word '.repeat(1500), questions }, caller).run();
     const drained = engine.drain();
-    const share = (number: number) => ({
-      windows: [{ tokens: 256, key: `${number}` }],
-      memory: new SharedArrayBuffer(4),
-    });
+    const memories = new Set<SharedArrayBuffer>();
     const seen: (string | number)[][] = [];
     const counts = { inputTokens: 17, keptTokens: 0, tokenizeMs: 1, inferMs: 5 };
     while (pool.started[0]?.task.kind === 'encode') {
       expect(pool.closed).toBe(false);
       const task = pool.started[0].task as EncodeTask;
       seen.push([task.share, task.shares, task.questions.length, pool.started[0].worker]);
-      await pool.finish({ share: share(task.share), ...counts });
+      memories.add(task.memory);
+      await pool.finish({ windows: [{ tokens: 256, key: `${task.share}` }], ...counts });
     }
     // Each window is a part; one of them counts the questions for all.
     expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6].map((part) => [part, 7, part === 0 ? 3 : 0, part % 2]));
@@ -176,7 +174,8 @@ describe('engine', () => {
     expect(pool.started).toHaveLength(2);
     while (pool.started.length > 0) {
       const task = pool.started[0]?.task as AnswerTask;
-      expect(task.shares.map(({ windows }) => windows[0]?.key)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+      expect(task.document.windows.map(({ key }) => key)).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+      expect([...memories]).toEqual([task.document.memory]);
       const probabilities = task.questions.map(({ instructions }) => [0, numbers[instructions] ?? 0]);
       await pool.finish({ probabilities, tokenizeMs: 1, inferMs: 2 });
     }

@@ -107,7 +107,14 @@ class SimulatedPool implements InferencePool {
       questions: [{ tokens: 30, options: 2 }],
       wallMs: decisionMs(simulatedJob(tokens)),
     }));
-    const model = { modelId: 'decider', precision: 'int8', loadMs: 1, optimizedGraphs: 'none', timedCases } as const;
+    const model = {
+      modelId: 'decider',
+      precision: 'int8',
+      loadMs: 1,
+      optimizedGraphs: 'none',
+      readsSharedMemory: false,
+      timedCases,
+    } as const;
     this.loaded = Promise.resolve({ device: 'cpu', models: [model], warnings: [] });
   }
 
@@ -134,17 +141,17 @@ class SimulatedPool implements InferencePool {
       }
       case 'encode': {
         const tokens = Math.round(countTokens(task.state) / task.shares);
-        const share = { windows: [{ tokens, key: `${task.share}` }], memory: new SharedArrayBuffer(0) };
+        const windows = [{ tokens, key: `${task.share}` }];
         const inputTokens = tokens * task.shares + 30 * task.questions.length;
-        return { durationMs: 0.5 + runMs(tokens), reply: { ...times, share, inputTokens } };
+        return { durationMs: 0.5 + runMs(tokens), reply: { ...times, windows, inputTokens } };
       }
       case 'answer': {
-        const tokens = task.shares.flatMap(({ windows }) => windows).reduce((sum, window) => sum + window.tokens, 0);
+        const tokens = task.document.windows.reduce((sum, window) => sum + window.tokens, 0);
         const durationMs = 0.5 + task.questions.reduce((sum, question) => sum + questionMs(question, tokens), 0);
         return { durationMs, reply: { ...times, probabilities: task.questions.map(toEvenOdds) } };
       }
       case 'answer-slice': {
-        const tokens = task.shares.flatMap(({ windows }) => windows).reduce((sum, window) => sum + window.tokens, 0);
+        const tokens = task.document.windows.reduce((sum, window) => sum + window.tokens, 0);
         const durationMs = 0.5 + questionMs(task.question, tokens) / task.slices;
         return { durationMs, reply: { ...times, vectors: [new Float32Array(1)] } };
       }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
-import type { DecideReply, EncodedShare } from '../../src/runtime/messages.ts';
+import type { DecideReply } from '../../src/runtime/messages.ts';
 import { toQuestion } from '../../src/runtime/model-folder/golden.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { WorkerPool } from '../../src/runtime/worker-pool.ts';
@@ -73,18 +73,21 @@ const decidePassing = (pool: WorkerPool, state: string, questions: readonly Ques
 
 /** A decision in parts: windows by both workers, then each question by either. */
 async function decideInParts(pool: WorkerPool, state: string, questions: readonly Question[]) {
+  const memory = new SharedArrayBuffer(160 * MIB);
   const encoded = await Promise.all(
-    [0, 1].map((share) =>
-      pool.run({ kind: 'encode', modelId, state, questions: [], share, shares: 2, memory: undefined }, share),
-    ),
+    [0, 1].map((share) => pool.run({ kind: 'encode', modelId, state, questions: [], share, shares: 2, memory }, share)),
   );
-  const shares: EncodedShare[] = encoded.map((reply) => reply.share);
+  const document = { windows: encoded.flatMap(({ windows }) => windows), memory };
   const probabilities: (readonly number[])[] = [];
   for (const [place, question] of questions.entries()) {
-    const reply = await pool.run({ kind: 'answer', modelId, questions: [question], shares }, place % 2);
+    const reply = await pool.run({ kind: 'answer', modelId, questions: [question], document }, place % 2);
     probabilities.push(...reply.probabilities);
   }
-  return { probabilities, keptTokens: encoded.reduce((sum, reply) => sum + reply.keptTokens, 0), shares };
+  return {
+    probabilities,
+    keptTokens: encoded.reduce((sum, reply) => sum + reply.keptTokens, 0),
+    windows: document.windows,
+  };
 }
 
 describe('a kept document', () => {
@@ -177,10 +180,15 @@ describe('a kept document', () => {
 
   it('is kept by the worker that joined its shares', async () => {
     const state = words(800, 'joined ');
-    const { shares, probabilities } = await decideInParts(roomy, state, [angry, urgent]);
+    const { windows, probabilities } = await decideInParts(roomy, state, [angry, urgent]);
     const reply = await decide(roomy, state, [angry, urgent], 1);
-    const tokens = shares.flatMap(({ windows }) => windows).reduce((sum, window) => sum + window.tokens, 0);
+    const tokens = windows.reduce((sum, window) => sum + window.tokens, 0);
     expect([reply.keptTokens, reply.probabilities]).toEqual([tokens, probabilities]);
+  });
+
+  it('is read where workers have written it, with a Node whose library can', async () => {
+    const { models } = await bare.loaded;
+    expect(models.map(({ readsSharedMemory }) => readsSharedMemory)).toEqual([!process.version.startsWith('v22.')]);
   });
 
   it('is another one where its windows have other places or other instructions go with them', async () => {

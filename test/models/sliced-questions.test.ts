@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toAnswer } from '../../src/domain/answer.ts';
 import type { Question } from '../../src/domain/question.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
-import type { EncodedShare } from '../../src/runtime/messages.ts';
+import type { SharedDocument } from '../../src/runtime/messages.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { WorkerPool } from '../../src/runtime/worker-pool.ts';
 import { RandomSource } from './random-source.ts';
@@ -75,7 +75,8 @@ async function wholeAnswer(question: Question): Promise<readonly number[]> {
   return probabilities[0] ?? [];
 }
 
-async function encode(): Promise<EncodedShare> {
+async function encode(): Promise<SharedDocument> {
+  const memory = new SharedArrayBuffer(160 * 1024 * 1024);
   const task = {
     kind: 'encode',
     modelId,
@@ -83,19 +84,19 @@ async function encode(): Promise<EncodedShare> {
     questions: [],
     share: 0,
     shares: 1,
-    memory: undefined,
+    memory,
   } as const;
-  return (await pool.run(task, 0)).share;
+  return { windows: (await pool.run(task, 0)).windows, memory };
 }
 
 describe.each(QUESTIONS)('a question %s', (_what, question) => {
   it.each([2, 3, 7, 100])('has the same bits in %i slices', { timeout: 120_000 }, async (slices) => {
-    const share = await encode();
+    const document = await encode();
     const replies = await Promise.all(
       [0, 1].map(async (worker) => {
         const done: [number, readonly Float32Array[]][] = [];
         for (let slice = worker; slice < slices; slice += 2) {
-          const task = { kind: 'answer-slice', modelId, question, shares: [share], slice, slices } as const;
+          const task = { kind: 'answer-slice', modelId, question, document, slice, slices } as const;
           done.push([slice, (await pool.run(task, worker)).vectors]);
         }
         return done;
@@ -106,7 +107,7 @@ describe.each(QUESTIONS)('a question %s', (_what, question) => {
       .toSorted(([a], [b]) => a - b)
       .flatMap(([, slice]) => slice);
     expect(vectors.length).toBeGreaterThan(2);
-    const stateTokens = share.windows.reduce((sum, { tokens }) => sum + tokens, 0);
+    const stateTokens = document.windows.reduce((sum, { tokens }) => sum + tokens, 0);
     const { probabilities } = await pool.run({ kind: 'answer-end', modelId, question, stateTokens, vectors }, 1);
     expect(probabilities).toEqual([await wholeAnswer(question)]);
   });

@@ -14,6 +14,8 @@ export interface CutDecisionOptions {
   readonly measured: MeasuredDecision;
   readonly inputs: PlanInputs;
   readonly plan: DecisionPlan;
+  /** Of the whole document, the same each time. Asked for once its work has begun. */
+  readonly memory: () => SharedArrayBuffer;
 }
 
 export class CutDecision {
@@ -25,35 +27,27 @@ export class CutDecision {
   #answered: readonly AnswerPart[] = [];
   #slices: readonly SlicePart[] = [];
   #ended: readonly EndPart[] = [];
-  /** What encoded shares lie in, once all are. */
-  #used: readonly SharedArrayBuffer[] = [];
 
   constructor(options: CutDecisionOptions) {
     const { model, measured, inputs, plan } = options;
     this.#options = options;
-    this.#joinMs = model.cost.joinMs(measured.size);
+    this.#joinMs = inputs.isReadInPlace ? 0 : model.cost.joinMs(measured.size);
     this.#taskMs = model.cost.taskMs();
     this.#joined = new JoinedWorkers({
+      isReadInPlace: inputs.isReadInPlace,
       isAnsweredByOne: plan.isAnsweredByOne,
       staysJoined: inputs.rejoinMs === 0,
       joinMs: this.#joinMs,
     });
   }
 
-  /** That it is done with. */
-  get memories(): readonly SharedArrayBuffer[] {
-    return this.#used;
-  }
-
   /** The shares of the document. */
   begin(): PlannedWork {
-    const { model, job, measured, inputs, plan } = this.#options;
+    const { model, job, measured, inputs, plan, memory } = this.#options;
     const kept = measured.document && model.directory.find(measured.document);
     if (kept?.part === 1) this.#joined.add(kept.worker);
-    const windows = Math.ceil(measured.size.stateTokens / model.windowTokens);
-    const memoryBytes = model.bytesOf(Math.ceil(windows / plan.shares) * model.windowTokens);
     const shareMs = inputs.encodeMs / plan.shares;
-    const copyMs = this.#taskMs + this.#joinMs / plan.shares;
+    const copyMs = this.#taskMs + model.cost.joinMs(measured.size) / plan.shares;
     this.#encoded = Array.from({ length: plan.shares }, (_, share) => {
       const isKept = kept !== undefined && (share + 1) / plan.shares <= kept.part;
       return new EncodePart(isKept ? copyMs : copyMs + shareMs, {
@@ -62,7 +56,7 @@ export class CutDecision {
         shares: plan.shares,
         home: isKept ? kept : undefined,
         savedMs: shareMs,
-        takeMemory: () => model.memories.take(memoryBytes),
+        memory,
       });
     });
     return { parts: this.#encoded, laterMs: this.#answersCostMs() + this.#endsCostMs() };
@@ -70,7 +64,7 @@ export class CutDecision {
 
   /** What comes when all parts so far are done. */
   next(): PlannedWork {
-    if (this.#used.length === 0) return this.#answer();
+    if (this.#answered.length + this.#slices.length === 0) return this.#answer();
     return this.#slices.length > 0 && this.#ended.length === 0 ? this.#end() : { parts: [] };
   }
 
@@ -105,15 +99,14 @@ export class CutDecision {
 
   /** Groups of questions first, then the slices of the others. */
   #answer(): PlannedWork {
-    const { job, inputs, plan } = this.#options;
-    const shares = this.#encoded.map(({ reply }) => reply.share);
-    this.#used = shares.map(({ memory }) => memory);
+    const { job, inputs, plan, memory } = this.#options;
+    const windows = this.#encoded.flatMap(({ reply }) => reply.windows);
     let joins = this.#countJoins();
     const costMs = (answerMs: number): number => {
       joins -= 1;
       return this.#taskMs + answerMs + (joins >= 0 ? this.#joinMs : 0);
     };
-    const document = { job, shares, joined: this.#joined };
+    const document = { job, shared: { windows, memory: memory() }, joined: this.#joined };
     this.#answered = plan.groups.map((places) => {
       const answerMs = sum(places.map((place) => inputs.answersMs[place] ?? 0));
       return new AnswerPart(costMs(answerMs), document, places);
@@ -151,12 +144,13 @@ export class CutDecision {
   #countJoins(): number {
     const { model, inputs, plan } = this.#options;
     const parts = countAnswerParts(plan);
+    if (inputs.isReadInPlace) return 0;
     if (inputs.rejoinMs > 0) return parts;
     return plan.isAnsweredByOne ? 1 : Math.min(parts, model.scheduler.workers);
   }
 
   /** Of the document, specials included. */
   #countStateTokens(): number {
-    return sum(this.#encoded.flatMap(({ reply }) => reply.share.windows.map(({ tokens }) => tokens)));
+    return sum(this.#encoded.flatMap(({ reply }) => reply.windows.map(({ tokens }) => tokens)));
   }
 }

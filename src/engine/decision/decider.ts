@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../domain/clock.ts';
 import { sum } from '../../domain/sum.ts';
-import type { TimedCase } from '../../runtime/messages.ts';
+import type { LoadedModelReport } from '../../runtime/messages.ts';
 import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, DecideJob, StateCacheCounts } from '../engine.ts';
@@ -29,9 +29,10 @@ export class Decider {
   readonly #directory: StateDirectory;
 
   constructor({ manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes }: DeciderOptions) {
-    const budgetBytes = sharedMemoryBytes ?? Math.max(0, ...manifests.map(largestDocumentBytes));
+    const largestBytes = Math.max(0, ...manifests.map(largestDocumentBytes));
+    const memories = new SharedMemories({ budgetBytes: sharedMemoryBytes ?? largestBytes, largestBytes, clock });
     const directory = new StateDirectory(scheduler.workers, stateCacheBytes);
-    const shared = { scheduler, counting, directory, memories: new SharedMemories({ budgetBytes, clock }) };
+    const shared = { scheduler, counting, directory, memories };
     this.#directory = directory;
     this.#models = new Map(manifests.map((manifest) => [manifest.id, new DecidingModel({ ...shared, manifest })]));
   }
@@ -45,9 +46,8 @@ export class Decider {
     };
   }
 
-  /** @param cases run warm and whole */
-  calibrate(modelId: string, cases: readonly TimedCase[]): void {
-    this.#models.get(modelId)?.cost.calibrate(cases);
+  calibrate(report: LoadedModelReport): void {
+    this.#models.get(report.modelId)?.calibrate(report);
   }
 
   /** @returns undefined when none of these models is asked */

@@ -1,6 +1,7 @@
 // One decision model, and what its tickets have in common: how a job is measured and planned, what was learnt of its cost,
 // which worker knows which document, and the memory that workers share.
 
+import type { LoadedModelReport } from '../../runtime/messages.ts';
 import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { DecideJob, StateCacheCounts } from '../engine.ts';
@@ -9,6 +10,9 @@ import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
 import type { SharedMemories } from './shared-memories.ts';
 import type { DocumentHashes, StateDirectory } from './state-directory.ts';
+
+/** Of each window. */
+const SPECIALS = 2;
 
 export interface DecidingModelOptions {
   readonly scheduler: Scheduler;
@@ -51,6 +55,7 @@ export class DecidingModel {
   readonly windowTokens: number;
   readonly #manifest: SplitEncoderManifest;
   readonly #bytesPerToken: number;
+  #readsSharedMemory = false;
   readonly #counts = { stateTokens: 0, keptTokens: 0 };
 
   constructor({ scheduler, manifest, directory, memories, counting }: DecidingModelOptions) {
@@ -62,6 +67,12 @@ export class DecidingModel {
     this.windowTokens = manifest.windows.tokens;
     this.#bytesPerToken = keyValueBytes(manifest);
     this.cost = new DecisionCost(this.windowTokens);
+  }
+
+  /** @param report of the slowest worker, with cases run warm and whole */
+  calibrate({ timedCases, readsSharedMemory }: LoadedModelReport): void {
+    this.cost.calibrate(timedCases);
+    this.#readsSharedMemory = readsSharedMemory;
   }
 
   /** Since the start. */
@@ -82,6 +93,8 @@ export class DecidingModel {
   plan({ size, document }: MeasuredDecision): PlannedDecision {
     const { max_tokens: maxTokens, max_scores: maxScores } = this.#manifest.branches;
     const runTokens = Math.max(1, Math.min(maxTokens, Math.floor(maxScores / size.stateTokens)));
+    const isKept = this.directory.canKeep(this.bytesOf(size.stateTokens));
+    const isReadInPlace = this.#readsSharedMemory && !isKept;
     const inputs: PlanInputs = {
       idleWorkers: this.scheduler.idleWorkers,
       queuedJobs: this.scheduler.queuedJobs,
@@ -93,7 +106,8 @@ export class DecidingModel {
       answersMs: this.cost.answersMs(size),
       answerRuns: size.questions.map(({ tokens, options }) => Math.ceil((tokens + options) / runTokens)),
       instructionsMs: this.cost.instructionsMs(size),
-      rejoinMs: this.directory.canKeep(this.bytesOf(size.stateTokens)) ? 0 : this.cost.joinMs(size),
+      isReadInPlace,
+      rejoinMs: isKept || isReadInPlace ? 0 : this.cost.joinMs(size),
     };
     const plan = planDecision(inputs);
     return { inputs, plan, durationMs: durationMs(plan, inputs) };
@@ -110,13 +124,14 @@ export class DecidingModel {
   }
 }
 
-/** Keys and values of the longest document that a model takes, about. */
-export function largestDocumentBytes(manifest: SplitEncoderManifest): number {
-  const windows = Math.ceil(manifest.limits.state_tokens / manifest.windows.tokens) + 1;
-  return windows * manifest.windows.tokens * keyValueBytes(manifest);
+/** Keys and values of the longest document that a model takes, cut at words as unluckily as can be. */
+export function largestDocumentBytes({ limits, windows, ...manifest }: SplitEncoderManifest): number {
+  const leastContent = Math.ceil((windows.tokens - SPECIALS) / 2);
+  const most = limits.state_tokens + SPECIALS * Math.ceil(limits.state_tokens / leastContent);
+  return most * keyValueBytes(manifest);
 }
 
 /** Of one token. */
-function keyValueBytes({ shape }: SplitEncoderManifest): number {
+function keyValueBytes({ shape }: Pick<SplitEncoderManifest, 'shape'>): number {
   return 2 * shape.layers * shape.heads * shape.head_size * Float32Array.BYTES_PER_ELEMENT;
 }

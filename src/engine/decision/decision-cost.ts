@@ -134,7 +134,7 @@ export class DecisionCost {
   observeParts(size: DecisionSize, { encoded, answered, sliced }: FinishedParts): void {
     let stateTokens = 0;
     for (const { reply, wallMs } of encoded) {
-      const tokens = sum(reply.share.windows.map((window) => window.tokens));
+      const tokens = sum(reply.windows.map((window) => window.tokens));
       stateTokens += tokens;
       const work = encodeWork(tokens - reply.keptTokens, this.#windowTokens);
       this.#costs.observe({ work: addWork([TASK_WORK, work, joinWork(tokens)]), wallMs });

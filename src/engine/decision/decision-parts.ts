@@ -1,6 +1,6 @@
 // The parts of a decision that is cut: each makes its task when it begins, and knows on which worker that is cheaper.
 
-import type { AnswerEndTask, AnswerSliceTask, AnswerTask, EncodedShare, EncodeTask } from '../../runtime/messages.ts';
+import type { AnswerEndTask, AnswerSliceTask, AnswerTask, EncodeTask, SharedDocument } from '../../runtime/messages.ts';
 import type { DecideJob } from '../engine.ts';
 import { Part } from '../scheduling/queued-ticket.ts';
 import type { KeptShare } from './state-directory.ts';
@@ -10,7 +10,7 @@ interface EncodeOptions extends Pick<EncodeTask, 'share' | 'shares'> {
   /** Where this share had been kept, and the time that spares. */
   readonly home: KeptShare | undefined;
   readonly savedMs: number;
-  readonly takeMemory: () => SharedArrayBuffer;
+  readonly memory: () => SharedArrayBuffer;
 }
 
 export class EncodePart extends Part<EncodeTask> {
@@ -28,15 +28,17 @@ export class EncodePart extends Part<EncodeTask> {
   }
 
   begin(): EncodeTask {
-    const { job, share, shares, takeMemory } = this.#options;
+    const { job, share, shares, memory } = this.#options;
     // One of them counts the questions for all.
     const questions = share === 0 ? job.questions : [];
     const { modelId, state } = job;
-    return { kind: 'encode', modelId, state, questions, share, shares, memory: takeMemory() };
+    return { kind: 'encode', modelId, state, questions, share, shares, memory: memory() };
   }
 }
 
 interface JoinOptions {
+  /** Nobody puts anything together: it is read where it was written. */
+  readonly isReadInPlace: boolean;
   readonly isAnsweredByOne: boolean;
   readonly staysJoined: boolean;
   readonly joinMs: number;
@@ -64,15 +66,16 @@ export class JoinedWorkers {
 
   /** @returns whether it has to put the document together now */
   add(worker: number): boolean {
+    if (this.#options.isReadInPlace) return false;
     if (this.#options.staysJoined && this.#workers.has(worker)) return false;
     this.#workers.add(worker);
     return true;
   }
 }
 
-interface SharedDocument {
+interface EncodedDocument {
   readonly job: DecideJob;
-  readonly shares: readonly EncodedShare[];
+  readonly shared: SharedDocument;
   readonly joined: JoinedWorkers;
 }
 
@@ -81,9 +84,9 @@ abstract class JoiningPart<T extends AnswerTask | AnswerSliceTask> extends Part<
   override readonly mayWait: boolean;
   /** Its worker put the document together for it. */
   hasJoined = false;
-  protected readonly document: SharedDocument;
+  protected readonly document: EncodedDocument;
 
-  constructor(costMs: number, document: SharedDocument) {
+  constructor(costMs: number, document: EncodedDocument) {
     super(costMs);
     this.document = document;
     this.mayWait = document.joined.isAnsweredByOne;
@@ -104,15 +107,15 @@ abstract class JoiningPart<T extends AnswerTask | AnswerSliceTask> extends Part<
 export class AnswerPart extends JoiningPart<AnswerTask> {
   readonly places: readonly number[];
 
-  constructor(costMs: number, document: SharedDocument, places: readonly number[]) {
+  constructor(costMs: number, document: EncodedDocument, places: readonly number[]) {
     super(costMs, document);
     this.places = places;
   }
 
   protected task(): AnswerTask {
-    const { job, shares } = this.document;
+    const { job, shared } = this.document;
     const questions = this.places.flatMap((place) => job.questions[place] ?? []);
-    return { kind: 'answer', modelId: job.modelId, questions, shares };
+    return { kind: 'answer', modelId: job.modelId, questions, document: shared };
   }
 }
 
@@ -123,7 +126,7 @@ interface SliceOptions extends Pick<AnswerSliceTask, 'slice' | 'slices'> {
 export class SlicePart extends JoiningPart<AnswerSliceTask> {
   readonly #options: SliceOptions;
 
-  constructor(costMs: number, document: SharedDocument, options: SliceOptions) {
+  constructor(costMs: number, document: EncodedDocument, options: SliceOptions) {
     super(costMs, document);
     this.#options = options;
   }
@@ -133,9 +136,10 @@ export class SlicePart extends JoiningPart<AnswerSliceTask> {
   }
 
   protected task(): AnswerSliceTask {
-    const { job, shares } = this.document;
+    const { job, shared } = this.document;
     const { place, slice, slices } = this.#options;
-    return { kind: 'answer-slice', modelId: job.modelId, question: questionAt(job, place), shares, slice, slices };
+    const question = questionAt(job, place);
+    return { kind: 'answer-slice', modelId: job.modelId, question, document: shared, slice, slices };
   }
 }
 

@@ -13,6 +13,7 @@ const large: PlanInputs = {
   answersMs: [12, 12, 12, 12],
   answerRuns: [],
   instructionsMs: [],
+  isReadInPlace: false,
   rejoinMs: 0,
 };
 
@@ -45,9 +46,11 @@ describe('plan of a decision', () => {
     expect(shapeOf(planDecision({ ...large, keptPart: 1, answersMs: [60, 60] }))).toEqual([1, 2]);
   });
 
-  it('has one worker answer beside a giant document', () => {
+  it('has one worker answer beside a giant document, unless it is read where it was written', () => {
+    const giant = { ...large, stateTokens: 8000, encodeMs: 900 };
     expect(planDecision(large)?.isAnsweredByOne).toBe(false);
-    expect(planDecision({ ...large, stateTokens: 8000, encodeMs: 900 })?.isAnsweredByOne).toBe(true);
+    expect(planDecision(giant)?.isAnsweredByOne).toBe(true);
+    expect(planDecision({ ...giant, isReadInPlace: true })?.isAnsweredByOne).toBe(false);
   });
 
   it('cuts a question that is too long for a part, by its runs at most, and groups the others', () => {

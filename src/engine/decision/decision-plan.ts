@@ -23,6 +23,8 @@ export interface PlanInputs {
   readonly answerRuns: readonly number[];
   /** `[questions]`: what each slice pays to encode instructions that are longer than a window. Default: nothing */
   readonly instructionsMs: readonly number[];
+  /** Workers read the document where it was written. */
+  readonly isReadInPlace: boolean;
   /** What each answering part pays to put the document together; 0 where workers keep it from part to part. */
   readonly rejoinMs: number;
 }
@@ -71,7 +73,7 @@ export function planDecision(inputs: PlanInputs): DecisionPlan | undefined {
   const isShared = helpers > 1 && keptPart === 0;
   if (costMs <= (isShared ? LEAST_SHARED_MS : WHOLE_MS)) return undefined;
   const shares = keptPart === 1 ? 1 : countShares({ windows, windowMs: encodeMs / windows, helpers });
-  const isAnsweredByOne = stateTokens > inputs.limitTokens * LARGEST_PART_FOR_ALL;
+  const isAnsweredByOne = !inputs.isReadInPlace && stateTokens > inputs.limitTokens * LARGEST_PART_FOR_ALL;
   const sliced = sliceQuestions(inputs);
   const groups = groupOthers(inputs, sliced, isAnsweredByOne ? 1 : helpers);
   const isOne = shares === 1 && groups.length === 1 && sliced.length === 0;

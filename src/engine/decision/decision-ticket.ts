@@ -45,7 +45,8 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
       this.#whole = new WholeDecision(costMs, { model, job, size, document });
       this.plan({ parts: [this.#whole], durationMs });
     } else {
-      this.#cut = new CutDecision({ model, job, measured, inputs, plan });
+      const memory = () => model.memories.memoryOf(this);
+      this.#cut = new CutDecision({ model, job, measured, inputs, plan, memory });
       this.plan({ ...this.#cut.begin(), durationMs });
     }
     model.scheduler.submit(this);
@@ -65,7 +66,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
   }
 
   protected override giveRoom(): void {
-    if (this.#cut !== undefined) this.#model.memories.end(this, this.#cut.memories);
+    if (this.#cut !== undefined) this.#model.memories.end(this);
   }
 
   /** Of the memory it shares. */

@@ -25,7 +25,7 @@ import { restoreOrder } from './readout.ts';
 import { SplitGraphs, type SplitSessions } from './split-graphs.ts';
 import type { Lease, StateMemory } from './state-memory.ts';
 import { StateReader } from './state-reader.ts';
-import { countTokens, type Window } from './windows.ts';
+import { countTokens, keysOf, type Window } from './windows.ts';
 
 interface SplitEncoderParts extends SplitSessions {
   readonly manifest: SplitEncoderManifest;
@@ -84,14 +84,25 @@ export class SplitEncoder {
     };
   }
 
+  /** Whether documents that workers write together are read where they lie. */
+  readsSharedMemory(): Promise<boolean> {
+    return this.#states.readsSharedMemory();
+  }
+
   /** One share of a document's windows. @throws AppError context_length_exceeded */
   async encodeShare(task: Omit<EncodeTask, 'kind' | 'modelId'>): Promise<EncodeReply> {
     const startedMs = performance.now();
     const { windows, inputTokens } = this.#prompts.readState(task.state);
     const { questionTokens } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
-    const shared = await this.#states.share(cutShare(windows, task.share, task.shares), task.memory);
-    return { ...shared, inputTokens: inputTokens + questionTokens, ...timesSince(startedMs, tokenizedMs) };
+    const share = cutShare(windows, task.share, task.shares);
+    const keptTokens = await this.#states.writeShare(share, { windows, memory: task.memory });
+    return {
+      windows: keysOf(share),
+      keptTokens,
+      inputTokens: inputTokens + questionTokens,
+      ...timesSince(startedMs, tokenizedMs),
+    };
   }
 
   /** Some questions about a document that is encoded already. */
@@ -99,7 +110,7 @@ export class SplitEncoder {
     const startedMs = performance.now();
     const { questions } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
-    const state = await this.#states.readShares(task.shares);
+    const state = await this.#states.readShared(task.document);
     try {
       return { probabilities: await this.#answerAll(questions, state), ...timesSince(startedMs, tokenizedMs) };
     } finally {
@@ -110,13 +121,13 @@ export class SplitEncoder {
   /** Some runs of one question about a document that is encoded already. */
   async answerSlice(task: Omit<AnswerSliceTask, 'kind' | 'modelId'>): Promise<AnswerSliceReply> {
     const startedMs = performance.now();
-    const stateTokens = countTokens(task.shares.flatMap(({ windows }) => windows));
+    const stateTokens = countTokens(task.document.windows);
     const question = this.#prompts.prepare(this.#prompts.readQuestion(task.question), stateTokens);
     const tokenizedMs = performance.now();
     const chunks = cutShare(question.chunks, task.slice, task.slices);
     // More slices than runs: nothing is left for some of them.
     if (chunks.length === 0) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
-    const state = await this.#states.readShares(task.shares);
+    const state = await this.#states.readShared(task.document);
     try {
       return { vectors: await this.#runChunks(chunks, question, state), ...timesSince(startedMs, tokenizedMs) };
     } finally {

@@ -92,6 +92,19 @@ export class SplitGraphs {
     return logits;
   }
 
+  /** Whether runs take memory that other threads see: with older Nodes the library refuses it. */
+  async readsSharedMemory(): Promise<boolean> {
+    const hidden = this.#shape.heads * this.#shape.head_size;
+    const shared = new Float32Array(new SharedArrayBuffer(2 * hidden * Float32Array.BYTES_PER_ELEMENT));
+    const question = questionFeeds({ type: 'noul', levels: [0, 0] });
+    try {
+      await this.#sessions.head.run({ option_vectors: floatTensor(shared, [1, 2, hidden]), ...question });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   #keyValueTensors({ tokens, parts }: KeyValues): Record<string, Tensor> {
     const dims = [1, this.#shape.heads, tokens, this.#shape.head_size];
     const named = this.#keyValueNames.map((name, index) => [name, parts[index] ?? new Float32Array()] as const);
@@ -107,7 +120,7 @@ function windowFeeds({ ids, segment, index }: Window): Record<string, Tensor> {
   };
 }
 
-function questionFeeds({ type, levels }: PreparedQuestion): Record<string, Tensor> {
+function questionFeeds({ type, levels }: Pick<PreparedQuestion, 'type' | 'levels'>): Record<string, Tensor> {
   return {
     question_type: int64Tensor([TYPE_NUMBER[type]], [1]),
     levels: int64Tensor(levels, [1, levels.length]),

@@ -101,6 +101,11 @@ export class StateMemory {
     return this.#open({ key: keyOfDocument(windows), windows, isPart }, layout, place);
   }
 
+  /** Whether a document would be kept if it were written now. */
+  hasRoomToKeep(windows: readonly WindowKey[], layout: KeyValueLayout): boolean {
+    return this.keepsAny && this.#hasRoom(layout.floats(countTokens(windows)));
+  }
+
   /** Room for what nobody will ask for again. Nothing that is kept goes for it. */
   lendBriefly(tokens: number, layout: KeyValueLayout): Lease {
     const place = this.#slab.take(layout.floats(tokens));
@@ -179,8 +184,7 @@ export class StateMemory {
   }
 
   #makeRoom(floats: number): Place | undefined {
-    const held = [...this.#held].flatMap(({ place }) => place ?? []);
-    if (!this.#slab.hasRoomBeside(held, floats)) return undefined;
+    if (!this.#hasRoom(floats)) return undefined;
     let place = this.#slab.take(floats);
     if (place === undefined) this.#dropLeft();
     for (const document of this.#kept.values()) {
@@ -189,6 +193,12 @@ export class StateMemory {
       if (document.holders === 0) this.#forget(document);
     }
     return place ?? this.#slab.take(floats);
+  }
+
+  /** Once all goes that nobody holds. */
+  #hasRoom(floats: number): boolean {
+    const held = [...this.#held].flatMap(({ place }) => place ?? []);
+    return this.#slab.hasRoomBeside(held, floats);
   }
 
   #touched(document: StoredDocument): StoredDocument {

@@ -1,15 +1,14 @@
 // From windows to the keys and values of a document: what this worker has kept is taken from there, only the rest is
 // encoded. Whoever reads gets a lease and releases it; whose memory it is, and which documents stay, is state-memory.ts's.
 
-import type { EncodedShare, WindowKey } from '../../messages.ts';
+import type { SharedDocument, WindowKey } from '../../messages.ts';
 import { freeArrays, type KeyValueLayout, type KeyValues } from './key-values.ts';
-import { openShare, viewShare } from './shared-windows.ts';
 import type { SplitGraphs } from './split-graphs.ts';
 import type { KeptWindow, Lease, StateMemory } from './state-memory.ts';
-import { countTokens, type Window } from './windows.ts';
+import { countTokens, keysOf, type Window } from './windows.ts';
 
 interface StateReaderParts {
-  readonly graphs: Pick<SplitGraphs, 'encodeWindow' | 'encodeWindowInto'>;
+  readonly graphs: Pick<SplitGraphs, 'encodeWindow' | 'encodeWindowInto' | 'readsSharedMemory'>;
   readonly layout: KeyValueLayout;
   readonly memory: StateMemory;
 }
@@ -34,6 +33,7 @@ export class StateReader {
   readonly #graphs: StateReaderParts['graphs'];
   readonly #layout: KeyValueLayout;
   readonly #memory: StateMemory;
+  #readsShared: Promise<boolean> | undefined;
 
   constructor({ graphs, layout, memory }: StateReaderParts) {
     [this.#graphs, this.#layout, this.#memory] = [graphs, layout, memory];
@@ -57,14 +57,19 @@ export class StateReader {
     }
   }
 
-  /** One that is encoded already, by whichever workers. Parts of one decision about it follow one another. */
-  async readShares(shares: readonly EncodedShare[]): Promise<Lease> {
-    const windows = shares.flatMap((share) => share.windows);
+  /**
+   * One that is encoded already, by whichever workers. It is kept here where there is room; else it is read where it lies, or,
+   * where the library cannot, copied for the parts of one decision, which follow one another.
+   */
+  async readShared(document: SharedDocument): Promise<Lease> {
+    const { windows } = document;
     const known = this.#memory.find(windows) ?? this.#memory.findLeft(windows);
     if (known !== undefined) return known;
+    const keyValues = this.#viewShared(document);
+    const isCopied = this.#memory.hasRoomToKeep(windows, this.#layout) || !(await this.readsSharedMemory());
+    if (!isCopied) return borrowed(keyValues);
     const lent = this.#memory.lend(windows, this.#layout, { isPart: true });
-    const parts = shares.flatMap((share) => viewShare(share, this.#layout));
-    const state = await written(lent, async (target) => this.#layout.join(parts, target));
+    const state = await written(lent, async (target) => this.#layout.join([keyValues], target));
     state.keep();
     return state;
   }
@@ -76,23 +81,25 @@ export class StateReader {
     return written(lent, async (target) => this.#layout.join(parts, target));
   }
 
-  /** Writes windows where all workers see them. @param memory used if it is large enough */
-  async share(
-    windows: readonly Window[],
-    memory: SharedArrayBuffer | undefined,
-  ): Promise<{ share: EncodedShare; keptTokens: number }> {
-    const share = openShare(keysOf(windows), this.#layout, memory);
-    const targets = viewShare(share, this.#layout);
+  /** Writes some windows of a document into their places there. @returns those of their tokens that were not encoded */
+  async writeShare(windows: readonly Window[], document: SharedDocument): Promise<number> {
+    const target = this.#viewShared(document);
+    const [first] = windows;
+    if (first === undefined) return 0;
+    const before = document.windows.indexOf(first);
     const kept = this.#findEach(windows);
     try {
-      for (const [place, window] of windows.entries()) {
-        const target = targets[place];
-        if (target !== undefined) await this.#writeWindow(target, 0, { window, kept: kept[place] });
-      }
-      return { share, keptTokens: countKept(windows, kept) };
+      await this.#writeWindows(target, countTokens(document.windows.slice(0, before)), { windows, kept });
+      return countKept(windows, kept);
     } finally {
       releaseEach(kept);
     }
+  }
+
+  /** Whether documents that workers write together are read where they lie. */
+  readsSharedMemory(): Promise<boolean> {
+    this.#readsShared ??= this.#graphs.readsSharedMemory();
+    return this.#readsShared;
   }
 
   /** Whether the document is kept as a whole. */
@@ -117,7 +124,16 @@ export class StateReader {
     if (only !== undefined && more.length === 0 && kept[0] === undefined) {
       return encodeOnly === undefined ? this.#graphs.encodeWindowInto(only, target) : encodeOnly(target);
     }
-    let to = 0;
+    await this.#writeWindows(target, 0, { windows, kept });
+  }
+
+  /** @param from first of their tokens in the target */
+  async #writeWindows(
+    target: KeyValues,
+    from: number,
+    { windows, kept }: { windows: readonly Window[]; kept: KeptWindows },
+  ): Promise<void> {
+    let to = from;
     for (const [place, window] of windows.entries()) {
       await this.#writeWindow(target, to, { window, kept: kept[place] });
       to += window.tokens;
@@ -143,6 +159,12 @@ export class StateReader {
     freeArrays(encoded.parts);
   }
 
+  /** @throws RangeError when its memory is too small */
+  #viewShared({ windows, memory }: SharedDocument): KeyValues {
+    const tokens = countTokens(windows);
+    return this.#layout.view(new Float32Array(memory, 0, this.#layout.floats(tokens)), tokens);
+  }
+
   #findEach(windows: readonly WindowKey[]): KeptWindows {
     return windows.map(({ key }) => this.#memory.findWindow(key));
   }
@@ -159,15 +181,16 @@ async function written(lease: Lease, write: (target: KeyValues) => Promise<void>
   }
 }
 
+/** What others own and keep for as long as a task runs. */
+function borrowed(keyValues: KeyValues): Lease {
+  const nothing = () => undefined;
+  return { keyValues, keep: nothing, release: nothing };
+}
+
 function releaseEach(kept: KeptWindows): void {
   for (const window of kept) window?.document.release();
 }
 
 function countKept(windows: readonly Window[], kept: KeptWindows): number {
   return countTokens(windows.filter((_, place) => kept[place] !== undefined));
-}
-
-/** What outlives the task: the ids do not. */
-function keysOf(windows: readonly Window[]): WindowKey[] {
-  return windows.map(({ tokens, key }) => ({ tokens, key }));
 }

@@ -37,3 +37,8 @@ export function keyOfDocument(windows: readonly WindowKey[]): string {
 export function countTokens(parts: readonly { readonly tokens: number }[]): number {
   return parts.reduce((sum, { tokens }) => sum + tokens, 0);
 }
+
+/** What outlives the task: the ids do not. */
+export function keysOf(windows: readonly Window[]): WindowKey[] {
+  return windows.map(({ tokens, key }) => ({ tokens, key }));
+}
