@@ -1,6 +1,7 @@
 // The composition root: makes every object of the program, for the server and for commands alike, and hands each what it
 // needs. The only file that knows everybody; what happens to them then (signals, notices, commands) is its neighbours'.
 
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { LoadedConfig } from '../config/load.ts';
@@ -114,6 +115,7 @@ export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<A
 async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): Promise<App> {
   const { config } = loaded;
   let isDraining = false;
+  const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
   const metrics: Metrics = createMetrics({
     engineStatus: () => engine.status(),
@@ -148,6 +150,15 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     isDraining: () => isDraining,
+    status: () => ({
+      host: hostname(),
+      processId: process.pid,
+      startedAtMs,
+      engine: engine.status(),
+      answers: sharesAnswers ? sharing.answerCounts : null,
+      requestsUnderWay: metrics.tally.underWay,
+      errors: metrics.tally.errors(),
+    }),
     metrics,
     webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.

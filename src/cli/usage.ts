@@ -5,7 +5,7 @@ import type { ApiKey } from '../domain/api-key.ts';
 import { toInstant } from '../domain/instant.ts';
 import type { LedgerRow } from '../domain/ledger.ts';
 import { formatPrice, formatUsd } from '../domain/money.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
+import { TIME_DIMENSIONS, type UsageDimension, type UsageFilter, type UsageGroup } from '../domain/usage-report.ts';
 import { LIMIT_OPTION, readLimit } from './amounts.ts';
 import { type Command, type CommandArguments, type CommandOption, refusePositionals, UsageError } from './command.ts';
 import { CSV_OPTION, type Field, JSON_OPTION, shapeOf, writeRows } from './table.ts';
@@ -52,6 +52,7 @@ const DIMENSION_FIELDS: Readonly<Record<UsageDimension, readonly Field<NamedGrou
     },
   ],
   hour: [{ name: 'start', heading: 'HOUR', value: ({ startMs = 0 }) => toInstant(startMs) }],
+  minute: [{ name: 'start', heading: 'MINUTE', value: ({ startMs = 0 }) => toInstant(startMs) }],
 };
 
 const COUNT_FIELDS: readonly Field<UsageGroup>[] = [
@@ -104,7 +105,7 @@ export const usageCommand: Command = {
     json: JSON_OPTION,
     csv: CSV_OPTION,
   },
-  notes: 'Without --by it is one sum. Days and hours are UTC. A request counts when it was accepted.',
+  notes: 'Without --by it is one sum. Days, hours and minutes are UTC. A request counts when it was accepted.',
   examples: [
     { text: 'Who used what this month', command: 'umpire usage --by key,model' },
     { text: 'Day by day, the last week', command: 'umpire usage --by day --from 7d --csv' },
@@ -174,7 +175,8 @@ function parseDimensions(given: unknown): UsageDimension[] {
   if (known.length < words.length)
     throw new UsageError(`--by takes ${DIMENSIONS.join(', ')}, with commas between them.`);
   if (new Set(known).size < known.length) throw new UsageError('--by names something twice.');
-  if (known.includes('day') && known.includes('hour')) throw new UsageError('--by takes day or hour, not both.');
+  if (TIME_DIMENSIONS.filter((time) => known.includes(time)).length > 1)
+    throw new UsageError(`--by takes one of ${TIME_DIMENSIONS.join(', ')}.`);
   return known;
 }
 

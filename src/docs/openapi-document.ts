@@ -36,13 +36,16 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       keys: new ApiKeyService({ store: emptyKeys }),
       prices: new PriceService({ store: { insert: notServed, list: notServed } }),
       usage: new UsageService({
-        usage: { sum: notServed, rows: notServed, rollUp: notServed },
+        usage: { sum: notServed, rows: notServed, latency: notServed, ended: notServed, rollUp: notServed },
         ledger: { standing: notServed },
       }),
       audit: new AuditService({ append: notServed, list: notServed }),
     },
     readiness: () => 'ready',
     isDraining: () => false,
+    status: () => {
+      throw new Error('Nothing is served here.');
+    },
     metrics: createMetrics({ engineStatus: emptyEngine.status }),
     logger: pino({ level: 'silent' }),
     options: {

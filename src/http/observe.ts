@@ -1,18 +1,9 @@
 // What is recorded of each request: one log line and one sample for the metrics. Texts, names and keys are not.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, STATUS_CLIENT_LEFT } from '../domain/errors.ts';
+import { STATUS_CLIENT_LEFT } from '../domain/errors.ts';
+import type { RequestSample } from '../domain/request-sample.ts';
 import type { Usage } from '../domain/usage.ts';
-
-export interface RequestSample {
-  readonly method: string;
-  /** The route's pattern; `unmatched` when there is none, so that callers cannot invent label values. */
-  readonly route: string;
-  readonly status: number;
-  /** null: it ended without one. */
-  readonly errorCode: ErrorCode | null;
-  readonly durationMs: number;
-}
 
 export interface TokenMetrics {
   countTokens(modelId: string, usage: Usage): void;

@@ -10,6 +10,7 @@ import type { Catalog } from '../services/catalog.ts';
 import type { ChatService } from '../services/chat/chat.ts';
 import type { InferenceService } from '../services/inference/inference.ts';
 import { KeyRoom } from '../services/key-room.ts';
+import type { ServerStatus } from '../services/server-status.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';
 import { type BodyLimitsByRoute, bodyLimitsByRoute } from './body-limits.ts';
@@ -82,6 +83,8 @@ export interface HttpDeps {
   readonly readiness: () => ReadinessState;
   /** Whether that is so; read several times a request. */
   readonly isDraining: () => boolean;
+  /** How this process fares. */
+  readonly status: () => ServerStatus;
   readonly metrics: RequestMetrics;
   /** Absent: there are no pages. */
   readonly webFiles?: WebFiles | undefined;
@@ -134,7 +137,9 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     const register = async (api: FastifyInstance): Promise<void> => {
       guardRoutes(api, { authenticator: deps.authenticator, scope: 'admin', refuseUnknownRoute });
       const { intake, limits } = bodies;
-      await adminRoutes(api, { ...administration, catalog: deps.catalog, intake, bodyLimits: limits.administration });
+      const { status, readiness, options } = deps;
+      const told = { status, readiness, version: options.version };
+      await adminRoutes(api, { ...administration, ...told, catalog, intake, bodyLimits: limits.administration });
     };
     await app.register(register, { prefix: '/admin/v1' });
   }

@@ -2,7 +2,9 @@
 // itself. Labels hold routes and model ids, never text of a caller.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { RequestSample } from '../domain/request-sample.ts';
 import type { AnswerCounts, Usage } from '../domain/usage.ts';
+import { RequestTally } from './request-tally.ts';
 
 /** The engine's numbers, read at scrape time. */
 export interface EngineGauges {
@@ -20,15 +22,6 @@ export interface MetricsSources {
   readonly answerCounts?: (() => AnswerCounts) | undefined;
 }
 
-interface FinishedRequest {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  /** null: it ended without one. */
-  readonly errorCode: string | null;
-  readonly durationMs: number;
-}
-
 /** From 1 ms, the time of an error, to a minute, the time of a long chat. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -37,7 +30,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = requestMetrics(registry);
+  const tally = new RequestTally();
+  const requests = requestMetrics(registry, tally);
   const tokens = new Counter({
     name: 'umpire_tokens_total',
     help: 'Tokens of answered requests, by model and direction.',
@@ -48,6 +42,7 @@ export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
   if (answerCounts !== undefined) answerMetrics(registry, answerCounts);
   return {
     ...requests,
+    tally,
     ...ledgerMetrics(registry),
     ...upstreamMetrics(registry),
     countTokens(modelId: string, usage: Usage): void {
@@ -61,7 +56,7 @@ export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
   };
 }
 
-function requestMetrics(registry: Registry) {
+function requestMetrics(registry: Registry, tally: RequestTally) {
   const inFlight = new Gauge({
     name: 'umpire_http_requests_in_flight',
     help: 'Requests without a complete reply.',
@@ -90,9 +85,11 @@ function requestMetrics(registry: Registry) {
   return {
     requestStarted(): void {
       inFlight.inc();
+      tally.started();
     },
-    requestFinished({ method, route, status, errorCode, durationMs }: FinishedRequest): void {
+    requestFinished({ method, route, status, errorCode, durationMs }: RequestSample): void {
       inFlight.dec();
+      tally.ended(errorCode);
       total.inc({ method, route, status });
       if (errorCode !== null) errors.inc({ code: errorCode });
       duration.observe({ method, route, status }, durationMs / 1000);

@@ -2,7 +2,16 @@
 
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { LedgerRow } from '../domain/ledger.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
+import type {
+  EndedPlace,
+  LatencyGroup,
+  LatencyQuery,
+  UsageDimension,
+  UsageFilter,
+  UsageGroup,
+} from '../domain/usage-report.ts';
+import { ENDED_AT } from './ledger-by-end.ts';
+import { type LatencyRow, selectLatency, toLatencyGroup } from './ledger-latency.ts';
 import { toLedgerRow } from './ledger-row.ts';
 import {
   groupColumns,
@@ -12,6 +21,7 @@ import {
   selectSums,
   startOfHour,
   toCostPicoUsd,
+  toGroupNames,
 } from './ledger-sums.ts';
 import type { Database, LedgerTable } from './schema.ts';
 import type { UsageStore } from './stores.ts';
@@ -51,6 +61,35 @@ export class KyselyUsageStore implements UsageStore {
       query = query.where(sql<boolean>`(accepted_at_ms, id) < (${before.acceptedAtMs}, ${before.id})`);
     const rows = await query.orderBy('accepted_at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();
     return rows.map(toLedgerRow);
+  }
+
+  async latency(
+    query: LatencyQuery,
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly LatencyGroup[]> {
+    const select = sql`${selectLatency(query)} limit ${page.limit} offset ${page.offset}`;
+    const { rows } = await sql<LatencyRow>`${select}`.execute(this.#database);
+    return rows.map(toLatencyGroup);
+  }
+
+  async ended(
+    { after, untilMs }: { readonly after: EndedPlace; readonly untilMs: number },
+    { last, limit }: { readonly last: boolean; readonly limit: number },
+  ): Promise<readonly LedgerRow[]> {
+    const { endedAtMs, id } = after;
+    const direction = last ? 'desc' : 'asc';
+    const rows = await this.#database
+      .selectFrom('ledger')
+      .selectAll()
+      // The bound by itself first: an index serves it.
+      .where(sql<boolean>`${ENDED_AT} >= ${endedAtMs} and ${ENDED_AT} < ${untilMs}`)
+      .where(sql<boolean>`(${ENDED_AT} > ${endedAtMs} or id > ${id})`)
+      .orderBy(ENDED_AT, direction)
+      .orderBy('id', direction)
+      .limit(limit)
+      .execute();
+    const found = rows.map(toLedgerRow);
+    return last ? found.reverse() : found;
   }
 
   async rollUp(beforeMs: number, limit: number): Promise<number> {
@@ -166,11 +205,7 @@ function added(column: keyof typeof NOTHING): RawBuilder<bigint> {
 
 function toGroup(row: SummedRow): UsageGroup {
   return {
-    ...(row.key_id === undefined ? {} : { keyId: row.key_id }),
-    ...(row.model_id === undefined ? {} : { modelId: row.model_id }),
-    ...(row.endpoint === undefined ? {} : { endpoint: row.endpoint }),
-    ...(row.end_type === undefined ? {} : { end: row.end_type }),
-    ...(row.start_ms === undefined ? {} : { startMs: Number(row.start_ms) }),
+    ...toGroupNames(row),
     requests: Number(row.requests),
     inputTokens: BigInt(row.input_tokens),
     cachedTokens: BigInt(row.cached_tokens),

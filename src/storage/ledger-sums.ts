@@ -2,24 +2,29 @@
 // recomputing of an account and `umpire db check` are made of.
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { UsageDimension, UsageFilter } from '../domain/usage-report.ts';
+import type { UsageDimension, UsageFilter, UsageGroupNames } from '../domain/usage-report.ts';
 import type { Database } from './schema.ts';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** A cost is summed in two parts, so that no sum passes 64 bits: SQLite has nothing wider. */
 export const PICO_USD_PER_MILLI_USD = 1_000_000_000n;
 
 export type LedgerFilter = Partial<UsageFilter>;
+type TimeColumn = 'accepted_at_ms' | 'hour_start_ms';
 type GroupColumn = 'key_id' | 'model_id' | 'endpoint' | 'end_type' | 'start_ms';
 
-/** Whole numbers as the database gives them: number, bigint or text. A PostgreSQL sum of bigints is text. */
-export interface SummedRow {
+export interface NamedRow {
   readonly key_id?: string;
   readonly model_id?: string;
   readonly endpoint?: string;
   readonly end_type?: string;
   readonly start_ms?: SummedColumn;
+}
+
+/** Whole numbers as the database gives them: number, bigint or text. A PostgreSQL sum of bigints is text. */
+export interface SummedRow extends NamedRow {
   readonly requests: SummedColumn;
   readonly input_tokens: SummedColumn;
   readonly cached_tokens: SummedColumn;
@@ -29,7 +34,7 @@ export interface SummedRow {
   readonly cost_rest_pico_usd: SummedColumn;
 }
 
-type SummedColumn = number | bigint | string;
+export type SummedColumn = number | bigint | string;
 
 const GROUP_COLUMNS = {
   key: 'key_id',
@@ -38,6 +43,7 @@ const GROUP_COLUMNS = {
   end: 'end_type',
   day: 'start_ms',
   hour: 'start_ms',
+  minute: 'start_ms',
 } as const satisfies Record<UsageDimension, GroupColumn>;
 
 const TOKEN_COLUMNS = ['input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'] as const;
@@ -83,8 +89,19 @@ export function toCostPicoUsd(row: CostSum): bigint {
   return BigInt(row.cost_milli_usd) * PICO_USD_PER_MILLI_USD + BigInt(row.cost_rest_pico_usd);
 }
 
+/** What the group of a row is of. */
+export function toGroupNames(row: NamedRow): UsageGroupNames {
+  return {
+    ...(row.key_id === undefined ? {} : { keyId: row.key_id }),
+    ...(row.model_id === undefined ? {} : { modelId: row.model_id }),
+    ...(row.endpoint === undefined ? {} : { endpoint: row.endpoint }),
+    ...(row.end_type === undefined ? {} : { end: row.end_type }),
+    ...(row.start_ms === undefined ? {} : { startMs: Number(row.start_ms) }),
+  };
+}
+
 /** Conditions on a row of the ledger; on one of the roll-ups with its hour as the time. */
-export function matches(filter: LedgerFilter, time: 'accepted_at_ms' | 'hour_start_ms'): RawBuilder<boolean> {
+export function matches(filter: LedgerFilter, time: TimeColumn): RawBuilder<boolean> {
   const { fromMs, toMs, keyId, modelId, endpoint } = filter;
   const conditions = [
     // First what is equal: an index of key and time serves it.
@@ -117,22 +134,27 @@ function sumColumn(column: string): RawBuilder<unknown> {
 
 interface GroupedSelect {
   readonly table: 'ledger' | 'usage_rollups';
-  readonly time: 'accepted_at_ms' | 'hour_start_ms';
+  readonly time: TimeColumn;
   readonly filter: LedgerFilter;
   readonly by: readonly UsageDimension[];
   readonly sums: readonly RawBuilder<unknown>[];
 }
 
 function selectGrouped({ table, time, filter, by, sums }: GroupedSelect): RawBuilder<unknown> {
-  const unitMs = sql.lit(by.includes('hour') ? HOUR_MS : DAY_MS);
-  const start = sql`${sql.ref(time)} - ${sql.ref(time)} % ${unitMs} as start_ms`;
   const columns = groupColumns(by);
-  const shown = columns.map((column) => (column === 'start_ms' ? start : sql.ref(column)));
+  const shown = shownColumns(by, time);
   const groups = groupBy(columns.map((column) => sql.ref(column)));
   return sql`select ${sql.join([...shown, ...sums])} from ${sql.table(table)} where ${matches(filter, time)}${groups}`;
 }
 
-function groupBy(columns: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+/** The columns of `groupColumns`, in their order, as they are selected from a table. */
+export function shownColumns(by: readonly UsageDimension[], time: TimeColumn): readonly RawBuilder<unknown>[] {
+  const unitMs = sql.lit(by.includes('minute') ? MINUTE_MS : by.includes('hour') ? HOUR_MS : DAY_MS);
+  const start = sql`${sql.ref(time)} - ${sql.ref(time)} % ${unitMs} as start_ms`;
+  return groupColumns(by).map((column) => (column === 'start_ms' ? start : sql.ref(column)));
+}
+
+export function groupBy(columns: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return columns.length === 0 ? sql`` : sql` group by ${sql.join(columns)}`;
 }
 

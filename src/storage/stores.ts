@@ -14,7 +14,14 @@ import type {
   StoredReply,
 } from '../domain/ledger.ts';
 import type { DatedPrice } from '../domain/money.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../domain/usage-report.ts';
+import type {
+  EndedPlace,
+  LatencyGroup,
+  LatencyQuery,
+  UsageDimension,
+  UsageFilter,
+  UsageGroup,
+} from '../domain/usage-report.ts';
 
 /** A secret of a key. After a rotation the older one stays valid until it expires. */
 export interface KeySecret {
@@ -147,7 +154,7 @@ export interface LedgerStore {
 export interface UsageStore {
   /**
    * Rows and rolled-up rows together, ordered by the dimensions; without dimensions always one group. A rolled-up hour
-   * counts where its start lies in the range. @param page `offset` groups are left out
+   * counts where its start lies in the range, and in its first minute. @param page `offset` groups are left out
    */
   sum(
     filter: UsageFilter,
@@ -161,6 +168,19 @@ export interface UsageStore {
       readonly before: { readonly acceptedAtMs: number; readonly id: string } | undefined;
       readonly limit: number;
     },
+  ): Promise<readonly LedgerRow[]>;
+  /** Of the rows alone: a roll-up has no times. Ordered by the dimensions. @param page `offset` groups are left out */
+  latency(
+    query: LatencyQuery,
+    page: { readonly offset: number; readonly limit: number },
+  ): Promise<readonly LatencyGroup[]>;
+  /**
+   * Rows in the order in which their requests ended, `after` left out.
+   * @param page `last`: those nearest to `untilMs`; otherwise those nearest to `after`
+   */
+  ended(
+    range: { readonly after: EndedPlace; readonly untilMs: number },
+    page: { readonly last: boolean; readonly limit: number },
   ): Promise<readonly LedgerRow[]>;
   /**
    * Sums rows that were accepted before `beforeMs` (cut to an hour) by hour, key, model, endpoint and end, and deletes

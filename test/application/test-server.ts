@@ -126,6 +126,10 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
     appendToLog(line);
   };
   const chat = new ChatService(upstreams, catalog, accounting);
+  const metrics = createMetrics({
+    engineStatus: () => engine.status(),
+    answerCounts: sharing === undefined ? undefined : () => sharing.answerCounts,
+  });
   const app = await createHttpServer({
     authenticator: parts.authenticator ?? { authenticate },
     administration,
@@ -134,11 +138,17 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
     chat,
     readiness: () => engine.state,
     isDraining: () => engine.state === 'draining',
-    metrics: createMetrics({
-      engineStatus: () => engine.status(),
-      answerCounts: sharing === undefined ? undefined : () => sharing.answerCounts,
+    status: () => ({
+      host: 'test',
+      processId: process.pid,
+      startedAtMs: 0,
+      engine: engine.status(),
+      answers: sharing?.answerCounts ?? null,
+      requestsUnderWay: metrics.tally.underWay,
+      errors: metrics.tally.errors(),
     }),
     webFiles: parts.webFiles,
+    metrics,
     logger: pino({ level: 'info' }, { write }),
     options: { ...OPTIONS, sharesAnswers: sharing !== undefined, ...parts.options },
   });

@@ -30,6 +30,14 @@ class EndlessUsage implements UsageStore {
     throw new Error('not asked here');
   }
 
+  async latency(): Promise<never> {
+    throw new Error('not asked here');
+  }
+
+  async ended(): Promise<never> {
+    throw new Error('not asked here');
+  }
+
   async rollUp(): Promise<never> {
     throw new Error('not asked here');
   }

@@ -1,6 +1,6 @@
 // The suite of reports over PostgreSQL.
 
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { afterAll, beforeAll } from 'vitest';
 import { KyselyUsageStore } from '../../src/storage/kysely-usage-store.ts';
 import { migrate } from '../../src/storage/migrations.ts';
@@ -30,6 +30,12 @@ describeUsage('PostgreSQL', async () => {
   return {
     database,
     openAgain: async () => ({ usage: retryConflicts(new KyselyUsageStore(connect())), close: async () => undefined }),
+    explain: (query) =>
+      database.transaction().execute(async (transaction) => {
+        // A table without rows is read as a whole, unless that is forbidden.
+        await sql`set local enable_seqscan = off`.execute(transaction);
+        return JSON.stringify((await sql`explain ${sql.raw(query)}`.execute(transaction)).rows);
+      }),
     remove: () => pool.end(),
   };
 });

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { migrate } from '../../src/storage/migrations.ts';
 import type { Database } from '../../src/storage/schema.ts';
 import { SqliteClient } from '../../src/storage/sqlite/sqlite-client.ts';
@@ -24,6 +24,10 @@ describeUsage('SQLite', async () => {
     async openAgain() {
       const client = await SqliteClient.open({ file, lockFile: undefined, busyTimeoutMs: 5000 });
       return { usage: client.store('usage'), close: () => client.close() };
+    },
+    async explain(query) {
+      const { rows } = await sql`explain query plan ${sql.raw(query)}`.execute(database);
+      return JSON.stringify(rows);
     },
     async remove() {
       await database.destroy();

@@ -4,7 +4,15 @@
 import fc from 'fast-check';
 import type { Insertable, Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../../src/domain/usage-report.ts';
+import type {
+  LatencyGroup,
+  LatencyMeasure,
+  LatencyQuery,
+  UsageDimension,
+  UsageFilter,
+  UsageGroup,
+} from '../../src/domain/usage-report.ts';
+import { withoutAbsent } from '../../src/domain/without-absent.ts';
 import { KyselyUsageStore } from '../../src/storage/kysely-usage-store.ts';
 import { sumCosts } from '../../src/storage/ledger-sums.ts';
 import type { Database, LedgerTable } from '../../src/storage/schema.ts';
@@ -16,10 +24,13 @@ export interface OpenedDatabase {
   readonly database: Kysely<Database>;
   /** The same data, as another process has it. */
   openAgain(): Promise<{ readonly usage: UsageStore; close(): Promise<void> }>;
+  /** How the database would find rows. */
+  explain(query: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.UTC(2026, 0, 30);
 const EVER: UsageFilter = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
@@ -106,6 +117,8 @@ function partOf(each: Row, dimension: UsageDimension): Partial<UsageGroup> {
       return { startMs: Math.floor(atMs / DAY_MS) * DAY_MS };
     case 'hour':
       return { startMs: Math.floor(atMs / HOUR_MS) * HOUR_MS };
+    case 'minute':
+      return { startMs: Math.floor(atMs / MINUTE_MS) * MINUTE_MS };
   }
 }
 
@@ -119,6 +132,31 @@ function plus(group: UsageGroup, each: Row): UsageGroup {
     reasoningTokens: group.reasoningTokens + BigInt(each.reasoning_tokens),
     costPicoUsd: group.costPicoUsd + each.cost_pico_usd,
   };
+}
+
+/** The oracle of times: by nearest rank over the sorted times. */
+function latencyInMemory(rows: readonly Row[], { filter, by, measure }: LatencyQuery): LatencyGroup[] {
+  const column = measure === 'duration' ? 'duration_ms' : 'wait_ms';
+  const completed = rows.filter((each) => each.end_type === 'completed' && each[column] !== null);
+  const groups = sumInMemory(completed, filter, by).filter(({ requests }) => requests > 0);
+  return groups.map(({ requests, keyId, modelId, startMs }) => {
+    const names = withoutAbsent({ keyId, modelId, startMs });
+    const isOfGroup = (each: Row) => Object.entries(names).every(([name, value]) => namesOf(each, by)[name] === value);
+    const times = completed.filter((each) => isIn(each, filter) && isOfGroup(each)).map((each) => Number(each[column]));
+    times.sort((left, right) => left - right);
+    const percentile = (percent: number) => threeDigits(times[Math.ceil((percent * requests) / 100) - 1] ?? Number.NaN);
+    const [p50Ms, p90Ms, p95Ms, p99Ms] = [50, 90, 95, 99].map(percentile);
+    return { ...names, requests, p50Ms, p90Ms, p95Ms, p99Ms, longestMs: times.at(-1) } as LatencyGroup;
+  });
+}
+
+function namesOf(each: Row, by: readonly UsageDimension[]): Record<string, unknown> {
+  return Object.assign({}, ...by.map((dimension) => partOf(each, dimension)));
+}
+
+function threeDigits(time: number): number {
+  const unit = 10 ** Math.max(0, String(time).length - 3);
+  return time - (time % unit);
 }
 
 function compareNames(left: readonly (string | number)[], right: readonly (string | number)[]): number {
@@ -148,13 +186,17 @@ const anyRows = fc
   .map((all) => all.map((parts, index) => row(`req_${String(index).padStart(3, '0')}`, parts)));
 
 const anyHourMs = fc.integer({ min: -2, max: 74 }).map((hours) => START_MS + hours * HOUR_MS);
-const anyDimensions = fc
-  .tuple(
-    fc.constantFrom<UsageDimension[]>([], ['hour'], ['day']),
-    fc.subarray<UsageDimension>(['key', 'model', 'endpoint', 'end']),
-  )
-  .map((parts) => parts.flat())
-  .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }));
+function anyDimensions(times: readonly UsageDimension[]): fc.Arbitrary<UsageDimension[]> {
+  return fc
+    .tuple(
+      fc.option(fc.constantFrom(...times), { nil: undefined }),
+      fc.subarray<UsageDimension>(['key', 'model', 'endpoint', 'end']),
+    )
+    .map(([time, others]) => (time === undefined ? others : [time, ...others]))
+    .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }));
+}
+const anyMinuteOrMore = anyDimensions(['minute', 'hour', 'day']);
+const anyHourOrMore = anyDimensions(['hour', 'day']);
 
 function anyFilter(time: fc.Arbitrary<number>): fc.Arbitrary<UsageFilter> {
   return fc
@@ -233,7 +275,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
     it('sum as a loop in memory does, by any dimensions, over any range', async () => {
       const anyMs = fc.integer({ min: START_MS - HOUR_MS, max: START_MS + 3 * DAY_MS + 1 });
       await fc.assert(
-        fc.asyncProperty(anyRows, anyFilter(anyMs), anyDimensions, async (rows, filter, by) => {
+        fc.asyncProperty(anyRows, anyFilter(anyMs), anyMinuteOrMore, async (rows, filter, by) => {
           await clear();
           await write(rows);
           expect(await usage.sum(filter, by, ALL)).toEqual(sumInMemory(rows, filter, by));
@@ -253,7 +295,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
           anyRows,
           anyRows,
           anyFilter(anyHourMs),
-          anyDimensions,
+          anyHourOrMore,
           anyRollUps,
           async (rows, later, filter, by, rollUps) => {
             await clear();
@@ -271,6 +313,18 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
         ),
         { numRuns: 40 },
       );
+    });
+
+    it('by the minute count a rolled-up hour in its first minute', async () => {
+      await write([5, 50].map((minute) => row(`req_${minute}`, { accepted_at_ms: START_MS + minute * MINUTE_MS })));
+      const minutes = async () =>
+        (await usage.sum(EVER, ['minute'], ALL)).map(({ startMs = 0, requests }) => [startMs - START_MS, requests]);
+      expect(await minutes()).toEqual([
+        [5 * MINUTE_MS, 1],
+        [50 * MINUTE_MS, 1],
+      ]);
+      await rollUpAll(usage, START_MS + HOUR_MS, 100);
+      expect(await minutes()).toEqual([[0, 2]]);
     });
 
     it('come in pages that together are the whole', async () => {
@@ -343,6 +397,97 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
           waitMs: null,
         },
       ]);
+    });
+
+    it('give times as a loop in memory does, by any dimensions, of either measure', async () => {
+      const anyTime = fc.oneof(fc.integer({ min: 0, max: 1500 }), fc.integer({ min: 0, max: 80_000_000 }));
+      const anyTimedRows = fc.array(
+        fc.record({
+          ...{ key_id: fc.constantFrom('key_a', 'key_b'), model_id: fc.constantFrom('kev', 'gpt/ö') },
+          end_type: fc.constantFrom('completed', 'completed', 'failed'),
+          accepted_at_ms: fc.integer({ min: START_MS, max: START_MS + 3 * HOUR_MS }),
+          ...{ duration_ms: anyTime, wait_ms: fc.option(anyTime) },
+        }),
+        { maxLength: 60 },
+      );
+      const anyMeasure = fc.constantFrom<LatencyMeasure>('duration', 'wait');
+      const anyNames = fc.constantFrom<UsageDimension[]>([], ['hour'], ['minute'], ['key'], ['model', 'day']);
+      await fc.assert(
+        fc.asyncProperty(
+          anyTimedRows,
+          anyFilter(anyHourMs),
+          anyNames,
+          anyMeasure,
+          async (parts, filter, by, measure) => {
+            const rows = parts.map((each, index) => row(`req_${index}`, each));
+            await clear();
+            await write(rows);
+            const found = await usage.latency({ filter, by, measure }, ALL);
+            expect(found).toEqual(latencyInMemory(rows, { filter, by, measure }));
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    it('give times in pages, and none of rows that were rolled up', async () => {
+      await write([
+        row('a'),
+        row('b', { model_id: 'b' }),
+        row('c', { model_id: 'c', accepted_at_ms: START_MS + DAY_MS }),
+      ]);
+      const query = { filter: EVER, by: ['model'], measure: 'duration' } as const;
+      const modelsOf = async (page: { offset: number; limit: number }) =>
+        (await usage.latency(query, page)).map(({ modelId }) => modelId);
+      expect(await modelsOf({ offset: 0, limit: 2 })).toEqual(['b', 'c']);
+      expect(await modelsOf({ offset: 2, limit: 2 })).toEqual(['kev']);
+      await rollUpAll(usage, START_MS + HOUR_MS, 100);
+      expect(await modelsOf(ALL)).toEqual(['c']);
+      expect(await usage.latency({ ...query, by: [], filter: { fromMs: 0, toMs: START_MS } }, ALL)).toEqual([]);
+    });
+
+    it('give rows in the order in which their requests ended, each once, however they are asked for', async () => {
+      const anyEnd = fc.record({
+        accepted_at_ms: fc.integer({ min: START_MS, max: START_MS + 20 }),
+        duration_ms: fc.integer({ min: 0, max: 20 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyEnd, { maxLength: 30 }), fc.integer({ min: 1, max: 7 }), async (ends, limit) => {
+          const rows = ends.map((each, index) => row(`req_${String(index).padStart(2, '0')}`, each));
+          await clear();
+          await write(rows);
+          const untilMs = START_MS + 30;
+          const ended = rows.map(({ id, ...each }) => ({
+            id,
+            endedAtMs: each.accepted_at_ms + Number(each.duration_ms),
+          }));
+          const wanted = ended
+            .filter(({ endedAtMs }) => endedAtMs >= START_MS + 5 && endedAtMs < untilMs)
+            .sort((left, right) => left.endedAtMs - right.endedAtMs || byText(left.id, right.id))
+            .map(({ id }) => id);
+          const seen: string[] = [];
+          let after = { endedAtMs: START_MS + 5, id: '' };
+          await until('a page is empty', async () => {
+            const page = await usage.ended({ after, untilMs }, { last: false, limit });
+            seen.push(...page.map(({ id }) => id));
+            after = ended.find(({ id }) => id === page.at(-1)?.id) ?? after;
+            return page.length === 0;
+          });
+          expect(seen).toEqual(wanted);
+          const last = await usage.ended(
+            { after: { endedAtMs: START_MS + 5, id: '' }, untilMs },
+            { last: true, limit },
+          );
+          expect(last.map(({ id }) => id)).toEqual(wanted.slice(-limit));
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it('find what has ended in an index, without reading the rows before', async () => {
+      expect(await opened.explain('select * from ledger where (accepted_at_ms + duration_ms) >= 5')).toContain(
+        'ledger_by_end',
+      );
     });
 
     it('roll up nothing of the hour that is asked for, and nothing twice', async () => {

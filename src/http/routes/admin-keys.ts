@@ -7,6 +7,7 @@ import type { ApiKey } from '../../domain/api-key.ts';
 import { toInstant } from '../../domain/instant.ts';
 import { pageOf } from '../../domain/page.ts';
 import type { ApiKeyService } from '../../services/keys/keys.ts';
+import type { UsageService } from '../../services/reports/reports.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
 import {
@@ -24,6 +25,7 @@ import {
   toNewKey,
   toWireKey,
 } from '../schemas/admin-key.ts';
+import { keyStandingSchema, toWireStanding } from '../schemas/own-usage.ts';
 import { keyCursor, limitParameter, nextCursorOf } from '../schemas/paging.ts';
 import { strictFields } from '../schemas/strict-fields.ts';
 
@@ -68,6 +70,17 @@ const getSchema = operation(
   { params, response: { 200: keySchema } },
 );
 
+const standingSchema = operation(
+  {
+    operationId: 'getKeyStanding',
+    summary: 'Where the budget and the limits of a key stand',
+    description: 'As `/ai/v1/usage` tells it to the key itself.',
+    tag,
+    errors: ['not_found'],
+  },
+  { params, response: { 200: keyStandingSchema } },
+);
+
 const changeSchema = operation(
   {
     operationId: 'changeKey',
@@ -104,7 +117,12 @@ const revokeSchema = operation(
   { params, response: { 200: keySchema } },
 );
 
-export async function adminKeyRoutes(api: FastifyInstance, { keys }: { readonly keys: ApiKeyService }): Promise<void> {
+export interface AdminKeysDeps {
+  readonly keys: ApiKeyService;
+  readonly usage: UsageService;
+}
+
+export async function adminKeyRoutes(api: FastifyInstance, { keys, usage }: AdminKeysDeps): Promise<void> {
   const typed = api.withTypeProvider<ZodTypeProvider>();
   const toWire = (key: ApiKey) => toWireKey(key, keys.stateOf(key));
 
@@ -124,6 +142,11 @@ export async function adminKeyRoutes(api: FastifyInstance, { keys }: { readonly 
   });
 
   typed.get('/keys/:id', { schema: getSchema }, async ({ params: { id } }) => toWire(await keys.get(id)));
+
+  typed.get('/keys/:id/standing', { schema: standingSchema }, async ({ params: { id } }) => {
+    const key = await keys.get(id);
+    return { object: 'key_standing' as const, key: id, ...toWireStanding(key, await usage.standing(key)) };
+  });
 
   typed.patch('/keys/:id', { schema: changeSchema }, async (request) =>
     toWire(await keys.update(request.params.id, toKeyPatch(request.body), keyOf(request).id)),

@@ -1,12 +1,15 @@
-// /admin/v1/usage and /admin/v1/requests: what all keys used, as sums and row by row, in pages or as a CSV file.
+// /admin/v1/usage, /admin/v1/requests and /admin/v1/latency: what all keys used, as sums, row by row, in pages or as a CSV
+// file, as it happens, and how long it took.
 
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { UsageService } from '../../services/reports/reports.ts';
 import { type CsvRow, sendCsv, wantsCsv } from '../csv-reply.ts';
 import { operation } from '../operation.ts';
+import { latencyQuery, latencyReportSchema, toLatencyFilter, toWireLatency } from '../schemas/latency-report.ts';
 import { ledgerRowsSchema, rowHeading, toRowCells, toWireRow } from '../schemas/ledger-row.ts';
 import { nextCursorOf, parseOffset, parseRowCursor, refusePaging, rowCursor } from '../schemas/paging.ts';
+import { feedQuery, parseFeedCursor, requestFeedSchema, toWireFeed } from '../schemas/request-feed.ts';
 import {
   groupHeading,
   requestsQuery,
@@ -45,6 +48,35 @@ const requestsSchema = operation(
   { querystring: requestsQuery, response: { 200: ledgerRowsSchema } },
 );
 
+const latencySchema = operation(
+  {
+    operationId: 'getLatencyReport',
+    summary: 'How long completed requests took',
+    description: [
+      'Percentiles over the rows of the ledger, at most 31 days of them. Rows that were summed up (setting',
+      '`ledger.retentionDays`) have no times any more.',
+    ].join(' '),
+    tag,
+    errors: ['invalid_request'],
+  },
+  { querystring: latencyQuery, response: { 200: latencyReportSchema } },
+);
+
+const feedSchema = operation(
+  {
+    operationId: 'followRequests',
+    summary: 'Requests as they end, to be read again and again',
+    description: [
+      'Without a cursor the last ones that ended, and then with each cursor what has ended since: every request once, about',
+      'a second after its end, from whichever server answers. Ask every second or two. It goes back an hour;',
+      '`/admin/v1/requests` has everything.',
+    ].join(' '),
+    tag,
+    errors: ['invalid_request'],
+  },
+  { querystring: feedQuery, response: { 200: requestFeedSchema } },
+);
+
 export async function adminUsageRoutes(
   api: FastifyInstance,
   { usage }: { readonly usage: UsageService },
@@ -63,6 +95,19 @@ export async function adminUsageRoutes(
     const page = { offset: parseOffset(query.cursor), limit: query.limit };
     const report = await usage.report(filter, by, page);
     return reply.send({ object: 'usage_report' as const, ...toWireReport(filter, report, page) });
+  });
+
+  typed.get('/latency', { schema: latencySchema }, async ({ query }) => {
+    const { measure, group_by: by } = query;
+    const filter = toLatencyFilter(query, usage.nowMs());
+    const page = { offset: parseOffset(query.cursor), limit: query.limit };
+    const found = await usage.latency({ filter, by, measure }, page);
+    return { object: 'latency_report' as const, measure, ...toWireLatency(filter, found, page) };
+  });
+
+  typed.get('/requests/feed', { schema: feedSchema }, async ({ query }) => {
+    const place = query.cursor === undefined ? undefined : parseFeedCursor(query.cursor);
+    return toWireFeed(await usage.feed(place, query.limit));
   });
 
   typed.get('/requests', { schema: requestsSchema }, async (request, reply) => {

@@ -9,9 +9,10 @@ import type { BodyLimits } from '../body-limits.ts';
 import { adminAuditRoute } from './admin-audit.ts';
 import { adminKeyRoutes } from './admin-keys.ts';
 import { adminPriceRoutes } from './admin-prices.ts';
+import { type AdminStatusDeps, adminStatusRoute } from './admin-status.ts';
 import { adminUsageRoutes } from './admin-usage.ts';
 
-export interface AdminDeps extends Administration {
+export interface AdminDeps extends Administration, AdminStatusDeps {
   readonly catalog: Catalog;
   readonly intake: BodyIntake;
   readonly bodyLimits: BodyLimits;
@@ -27,4 +28,5 @@ export async function adminRoutes(api: FastifyInstance, deps: AdminDeps): Promis
   await api.register(adminPriceRoutes, deps);
   await api.register(adminUsageRoutes, deps);
   await api.register(adminAuditRoute, deps);
+  await api.register(adminStatusRoute, deps);
 }

@@ -40,7 +40,7 @@ const rowShape = {
   wait_ms: z.number().nullable().describe('Until work began, or the first byte of the upstream came.'),
 };
 
-const ledgerRowSchema = z.object(rowShape).meta({ id: 'LedgerRow', description: 'One accepted request.' });
+export const ledgerRowSchema = z.object(rowShape).meta({ id: 'LedgerRow', description: 'One accepted request.' });
 
 export const ledgerRowsSchema = listOf(ledgerRowSchema, {
   id: 'LedgerRowList',

@@ -1,4 +1,5 @@
-// The reply of GET /ai/v1/usage: a usage report of one key, with its budget and limits as they stand now.
+// The reply of GET /ai/v1/usage: a usage report of one key, with its budget and limits as they stand now; and the latter as
+// an administrator asks for them.
 
 import { z } from 'zod';
 import type { KeyStanding } from '../../domain/account.ts';
@@ -53,6 +54,14 @@ export const ownUsageSchema = z
     ...standingShape,
   })
   .meta({ id: 'Usage', description: 'What the calling key used, and where it stands.' });
+
+export const keyStandingSchema = z
+  .object({
+    object: z.literal('key_standing').describe('What this is.'),
+    key: z.string().describe('Id of the key.'),
+    ...standingShape,
+  })
+  .meta({ id: 'KeyStanding', description: 'Where a key stands.' });
 
 type WireStanding = Pick<z.output<typeof ownUsageSchema>, 'budget' | 'limits'>;
 

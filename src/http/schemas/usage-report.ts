@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { periodStartMs } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors.ts';
 import { toInstant } from '../../domain/instant.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../../domain/usage-report.ts';
+import {
+  TIME_DIMENSIONS,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageGroup,
+  type UsageGroupNames,
+} from '../../domain/usage-report.ts';
 import type { GroupPage, UsageReport } from '../../services/reports/reports.ts';
 import type { CsvRow } from '../csv-reply.ts';
 import { instantField, instantReply } from './instant.ts';
@@ -12,20 +18,23 @@ import { picoUsdReply, toWireCost, usdReply } from './money-field.ts';
 import { limitParameter, nextCursor, numberCursor, rowCursorParameter } from './paging.ts';
 import { filterText, queryText, strictFields } from './strict-fields.ts';
 
-const OWN_DIMENSIONS = ['model', 'endpoint', 'end', 'day', 'hour'] as const satisfies readonly UsageDimension[];
+const OWN_DIMENSIONS = ['model', 'endpoint', 'end', ...TIME_DIMENSIONS] as const satisfies readonly UsageDimension[];
 const DIMENSIONS = ['key', ...OWN_DIMENSIONS] as const satisfies readonly UsageDimension[];
+const DAY_MS = 86_400_000;
+/** A report by the minute has no more groups of time than one by the day has in eight years. */
+const MAX_DAYS_BY_MINUTE = 2;
 
 /** `model,day`: each name once, in any order. */
-function groupBy<Dimension extends UsageDimension>(dimensions: readonly Dimension[]) {
-  const message = `The parameter 'group_by' must be names out of ${dimensions.join(', ')}, each once, with commas between them; day or hour, not both.`;
+export function groupByParameter<Dimension extends UsageDimension>(dimensions: readonly Dimension[]) {
+  const message = `The parameter 'group_by' must be names out of ${dimensions.join(', ')}, each once, with commas between them; one of ${TIME_DIMENSIONS.join(', ')}.`;
   return queryText('group_by')
     .optional()
     .transform((text, context): readonly Dimension[] => {
       if (text === undefined || text === '') return [];
       const names = text.split(',');
       const found = dimensions.filter((dimension) => names.includes(dimension));
-      const hasBoth = names.includes('day') && names.includes('hour');
-      if (found.length === names.length && !hasBoth) return found;
+      const times = TIME_DIMENSIONS.filter((time) => names.includes(time));
+      if (found.length === names.length && times.length <= 1) return found;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })
@@ -33,18 +42,18 @@ function groupBy<Dimension extends UsageDimension>(dimensions: readonly Dimensio
     .describe(`What is summed apart: ${dimensions.join(', ')}. Default: nothing, one sum of all.`);
 }
 
-const range = {
+export const range = {
   from: instantField('from', 'parameter')
     .optional()
     .describe('From then on. Default: the start of this month, in UTC.'),
   to: instantField('to', 'parameter').optional().describe('Until before then. Default: now.'),
 };
-const paging = { limit: limitParameter, cursor: numberCursor };
-const filters = {
+export const paging = { limit: limitParameter, cursor: numberCursor };
+export const filters = {
   model: filterText('model').optional().describe('Of this model alone.'),
   endpoint: filterText('endpoint').optional().describe('Of this endpoint alone: `/ai/v1/systemone`.'),
 };
-const keyFilter = { key: filterText('key').optional().describe('Id of a key: of this one alone.') };
+export const keyFilter = { key: filterText('key').optional().describe('Id of a key: of this one alone.') };
 const format = {
   format: z
     .enum(['json', 'csv'], 'The parameter \'format\' must be "json" or "csv".')
@@ -54,13 +63,13 @@ const format = {
 
 export const ownUsageQuery = strictFields('query', {
   ...range,
-  group_by: groupBy(OWN_DIMENSIONS),
+  group_by: groupByParameter(OWN_DIMENSIONS),
   ...filters,
   ...paging,
 });
 export const usageQuery = strictFields('query', {
   ...range,
-  group_by: groupBy(DIMENSIONS),
+  group_by: groupByParameter(DIMENSIONS),
   ...keyFilter,
   ...filters,
   ...paging,
@@ -90,19 +99,20 @@ const totalsShape = {
 
 const usageTotalsSchema = z.object(totalsShape).meta({ id: 'UsageTotals', description: 'Sums over requests.' });
 
-const usageGroupSchema = z
-  .object({
-    key: z.string().optional().describe('Id of the key.'),
-    model: z.string().optional().describe('Id of the model.'),
-    endpoint: z.string().optional().describe('Path of the route.'),
-    end: z.string().optional().describe('How the requests ended: `completed`, `client_left`, …'),
-    start: instantReply.optional().describe('Of the day or hour, in UTC.'),
-    ...totalsShape,
-  })
-  .meta({
-    id: 'UsageGroup',
-    description: 'Sums over the requests of one group; it has the names that were asked for.',
-  });
+export const groupShape = {
+  key: z.string().optional().describe('Id of the key.'),
+  model: z.string().optional().describe('Id of the model.'),
+  endpoint: z.string().optional().describe('Path of the route.'),
+  end: z.string().optional().describe('How the requests ended: `completed`, `client_left`, …'),
+  start: instantReply.optional().describe('Of the day, hour or minute, in UTC.'),
+};
+
+type WireNames = { [Name in keyof typeof groupShape]?: string };
+
+const usageGroupSchema = z.object({ ...groupShape, ...totalsShape }).meta({
+  id: 'UsageGroup',
+  description: 'Sums over the requests of one group; it has the names that were asked for.',
+});
 
 export const reportShape = {
   from: instantReply.describe('Requests accepted from then on.'),
@@ -122,15 +132,17 @@ export interface RangeQuery {
   readonly key?: string | undefined;
   readonly model?: string | undefined;
   readonly endpoint?: string | undefined;
+  readonly group_by?: readonly UsageDimension[] | undefined;
 }
 
-/** @throws AppError `invalid_request` when the range is empty */
+/** @throws AppError `invalid_request` when the range is empty, or too long for its groups */
 export function toUsageFilter(query: RangeQuery, nowMs: number): UsageFilter {
   const toMs = query.to ?? nowMs;
   const fromMs = query.from ?? periodStartMs('month', query.to === undefined ? nowMs : toMs - 1);
   if (fromMs >= toMs) {
     throw new AppError('invalid_request', "The parameter 'from' must be before 'to'.", { param: 'from' });
   }
+  if (query.group_by?.includes('minute')) refuseLongRange(fromMs, toMs, MAX_DAYS_BY_MINUTE);
   return {
     fromMs,
     toMs,
@@ -138,6 +150,14 @@ export function toUsageFilter(query: RangeQuery, nowMs: number): UsageFilter {
     ...(query.model === undefined ? {} : { modelId: query.model }),
     ...(query.endpoint === undefined ? {} : { endpoint: query.endpoint }),
   };
+}
+
+/** @throws AppError `invalid_request` */
+export function refuseLongRange(fromMs: number, toMs: number, maxDays: number): void {
+  if (toMs - fromMs <= maxDays * DAY_MS) return;
+  throw new AppError('invalid_request', `This report is of ${maxDays} days at most: give a later 'from'.`, {
+    param: 'from',
+  });
 }
 
 type WireReport = Omit<z.output<typeof usageReportSchema>, 'object'>;
@@ -164,13 +184,19 @@ function toWireTotals(group: UsageGroup): z.output<typeof usageTotalsSchema> {
   };
 }
 
-function toWireGroup(group: UsageGroup): z.output<typeof usageGroupSchema> {
+export function toWireNames(group: UsageGroupNames): WireNames {
   return {
     ...(group.keyId === undefined ? {} : { key: group.keyId }),
     ...(group.modelId === undefined ? {} : { model: group.modelId }),
     ...(group.endpoint === undefined ? {} : { endpoint: group.endpoint }),
     ...(group.end === undefined ? {} : { end: group.end }),
     ...(group.startMs === undefined ? {} : { start: toInstant(group.startMs) }),
+  };
+}
+
+function toWireGroup(group: UsageGroup): z.output<typeof usageGroupSchema> {
+  return {
+    ...toWireNames(group),
     ...toWireTotals(group),
   };
 }
@@ -194,6 +220,10 @@ export function toGroupCells(group: UsageGroup, by: readonly UsageDimension[]): 
   ];
 }
 
-function columnsOf(by: readonly UsageDimension[]): ('key' | 'model' | 'endpoint' | 'end' | 'start')[] {
-  return [...new Set(by.map((dimension) => (dimension === 'day' || dimension === 'hour' ? 'start' : dimension)))];
+function columnsOf(by: readonly UsageDimension[]): (keyof WireNames)[] {
+  return [...new Set(by.map((dimension) => (isTimeDimension(dimension) ? 'start' : dimension)))];
+}
+
+function isTimeDimension(dimension: UsageDimension): dimension is (typeof TIME_DIMENSIONS)[number] {
+  return TIME_DIMENSIONS.some((time) => time === dimension);
 }

@@ -4,7 +4,14 @@ import type { KeyStanding } from '../../domain/account.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import type { LedgerRow } from '../../domain/ledger.ts';
 import { type Page, pageOf } from '../../domain/page.ts';
-import type { UsageDimension, UsageFilter, UsageGroup } from '../../domain/usage-report.ts';
+import type {
+  EndedPlace,
+  LatencyGroup,
+  LatencyQuery,
+  UsageDimension,
+  UsageFilter,
+  UsageGroup,
+} from '../../domain/usage-report.ts';
 import type { LedgerStore, UsageStore } from '../../storage/stores.ts';
 import { Turnstile } from './turnstile.ts';
 
@@ -13,6 +20,14 @@ const EXPORT_PAGE_GROUPS = 5000;
 const EXPORT_PAGE_ROWS = 500;
 /** Reports take long; what else needs the store must not wait behind all of them. */
 const AT_A_TIME = { maxRunning: 2, maxWaiting: 200 };
+
+/** How far back the feed goes. */
+const FEED_REACH_MS = 3_600_000;
+/**
+ * Requests that ended a moment ago may not have their row yet: the feed waits for them, for it never looks back. It is the
+ * time that a commit takes and that the clocks of servers differ by.
+ */
+const FEED_DELAY_MS = 1000;
 
 export interface RowPage {
   /** The last row of the page before. */
@@ -27,6 +42,14 @@ export interface GroupPage {
 
 export interface UsageReport extends Page<UsageGroup> {
   readonly total: UsageGroup;
+}
+
+/** Requests in the order in which they ended, the latest last. */
+export interface FeedPage extends Page<LedgerRow> {
+  /** Where the next page goes on; there may be nothing yet. */
+  readonly next: EndedPlace;
+  /** Whether requests between the place asked for and this page were left out, because they are too old for the feed. */
+  readonly hasGap: boolean;
 }
 
 const NO_USAGE: UsageGroup = {
@@ -80,6 +103,27 @@ export class UsageService {
     return pageOf(found, limit);
   }
 
+  /** Times of completed requests, by groups. */
+  async latency(query: LatencyQuery, { offset, limit }: GroupPage): Promise<Page<LatencyGroup>> {
+    const found = await this.#turnstile.pass(() => this.#usage.latency(query, { offset, limit: limit + 1 }));
+    return pageOf(found, limit);
+  }
+
+  /** What has ended since the place; undefined: the last that ended before now. Every row is told once. */
+  async feed(place: EndedPlace | undefined, limit: number): Promise<FeedPage> {
+    const nowMs = this.#nowMs();
+    const untilMs = nowMs - FEED_DELAY_MS;
+    const oldest = { endedAtMs: nowMs - FEED_REACH_MS, id: '' };
+    const hasGap = place !== undefined && place.endedAtMs < oldest.endedAtMs;
+    const after = place === undefined || hasGap ? oldest : place;
+    const page = place === undefined ? { last: true, limit } : { last: false, limit: limit + 1 };
+    const found = pageOf(await this.#turnstile.pass(() => this.#usage.ended({ after, untilMs }, page)), limit);
+    const lastRow = found.items.at(-1);
+    if (found.hasMore && lastRow !== undefined) return { ...found, next: placeOf(lastRow), hasGap };
+    // The clock of another server may be ahead of ours: never back.
+    return { ...found, next: untilMs > after.endedAtMs ? { endedAtMs: untilMs, id: '' } : after, hasGap };
+  }
+
   /** Newest first. */
   async rows(filter: UsageFilter, page: RowPage): Promise<Page<LedgerRow>> {
     const { before, limit } = page;
@@ -111,4 +155,8 @@ export class UsageService {
   async standing(key: ApiKey): Promise<KeyStanding> {
     return await this.#ledger.standing({ id: key.id, budget: key.budget, limits: key.limits }, this.#nowMs());
   }
+}
+
+function placeOf({ acceptedAtMs, durationMs, id }: LedgerRow): EndedPlace {
+  return { endedAtMs: acceptedAtMs + durationMs, id };
 }

@@ -41,7 +41,7 @@ export const STORE_METHODS: { readonly [Name in StoreName]: Readonly<Record<keyo
   },
   prices: { insert: true, list: true },
   ledger: { apply: true, standing: true, beat: true, leave: true, recover: true, purgeReplies: true },
-  usage: { sum: true, rows: true, rollUp: true },
+  usage: { sum: true, rows: true, latency: true, ended: true, rollUp: true },
   audit: { append: true, list: true },
   connection: { check: true },
 };

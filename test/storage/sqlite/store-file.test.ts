@@ -98,7 +98,11 @@ describe('the SQLite file', () => {
     const opened = await Promise.all([open(), open(), open(), open()]);
     await Promise.all(opened.map((stores) => stores.close()));
     const database = new DatabaseSync(file());
-    expect(database.prepare('SELECT version FROM schema_migrations').all()).toEqual([{ version: 1 }, { version: 2 }]);
+    expect(database.prepare('SELECT version FROM schema_migrations').all()).toEqual([
+      { version: 1 },
+      { version: 2 },
+      { version: 3 },
+    ]);
     database.close();
   });
 
