@@ -8,7 +8,7 @@ import type { Config } from '../config/schema.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { DecisionFolder } from '../runtime/model-folder/calibrated-folder.ts';
 import { type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
-import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
+import { readManifest, readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { priceOfUpstreamModel } from './configured-upstreams.ts';
 
@@ -48,6 +48,13 @@ export async function listModels(config: Config): Promise<readonly ListedModel[]
     models.filter((model) => model.id === modelId).map((model) => ({ ...model, id, source: `alias of ${modelId}` })),
   );
   return [...models, ...aliases];
+}
+
+/** For whoever wants the names alone, and at once: nothing is verified. @throws StartError when a manifest cannot be read */
+export async function listModelIds(config: Config): Promise<readonly string[]> {
+  const manifests = await Promise.all(findModelFolders(config).map(readManifest));
+  const offered = config.upstreams.flatMap(({ models }) => models.map(({ id }) => id));
+  return [...manifests.map(({ id }) => id), ...offered, ...Object.keys(config.aliases)];
 }
 
 /** By id among the configured models, or by the path of a folder. @throws StartError when there is none, or it is broken */

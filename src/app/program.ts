@@ -34,7 +34,7 @@ import {
   openConfiguredStores,
   startEngine,
 } from './app.ts';
-import { findDecisionFolder, findModelFolders, listModels } from './configured-models.ts';
+import { findDecisionFolder, findModelFolders, listModelIds, listModels } from './configured-models.ts';
 import { findFailure } from './failures.ts';
 import { serve } from './server-run.ts';
 
@@ -65,6 +65,7 @@ export const program: Program = {
   storeTools: createStoreTools(),
   diagnose: lookAround,
   listModels: (flags) => listModels(loadConfig({ flags }).config),
+  listModelIds: (flags) => listModelIds(loadConfig({ flags }).config),
   verifyModels,
   startLocalServer: (flags) => startLocalServer(loadConfig({ flags })),
   findDecisionModel,

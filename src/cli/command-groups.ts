@@ -7,6 +7,7 @@ export const COMMAND_GROUPS = {
   keys: 'API keys',
   money: 'Prices, usage and the audit trail',
   store: 'The store as a whole',
+  shell: 'In your shell',
 } as const;
 
 export type CommandGroup = keyof typeof COMMAND_GROUPS;

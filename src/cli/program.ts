@@ -93,6 +93,8 @@ export interface Program {
   listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
   /** Looks at everything a server needs, and changes nothing. */
   diagnose(flags: SettingFlags): AsyncIterable<Finding>;
+  /** Ids and aliases, checked against nothing. */
+  listModelIds(flags: SettingFlags): Promise<readonly string[]>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
   /** By id among the configured models, or by the path of a model folder. */
   findDecisionModel(flags: SettingFlags, idOrFolder: string): Promise<DecisionModel>;

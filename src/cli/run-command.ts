@@ -6,6 +6,7 @@ import { LabelledFileError } from '../quality/labelled-row.ts';
 import { auditCommand } from './audit.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
+import { createCompletionCommand } from './completion/completion.ts';
 import { dbBackupCommand, dbCheckCommand, dbCopyCommand, dbRestoreCommand } from './db.ts';
 import { decideCommand } from './decide.ts';
 import { doctorCommand } from './doctor.ts';
@@ -55,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   dbCopyCommand,
   modelsListCommand,
   modelsVerifyCommand,
+  createCompletionCommand(() => COMMANDS),
 ];
 
 const HELP_WORDS: ReadonlySet<string> = new Set(['help', '--help', '-h']);

@@ -100,7 +100,12 @@ export const usageCommand: Command = {
   summary: 'Sums over the ledger: requests, tokens, cost',
   usage: '[--by …] [--from …] [--to …] [--key …] [--model …] [--json | --csv]',
   options: {
-    by: { type: 'string', help: `${DIMENSIONS.join(', ')}; several with commas`, example: 'key,model' },
+    by: {
+      type: 'string',
+      help: `${DIMENSIONS.join(', ')}; several with commas`,
+      example: 'key,model',
+      values: DIMENSIONS,
+    },
     ...FILTER_OPTIONS,
     json: JSON_OPTION,
     csv: CSV_OPTION,

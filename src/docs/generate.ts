@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { renderConfigPage } from '../config/document.ts';
+import { renderCliPage } from './cli-page.ts';
 import { renderErrorsPage } from './errors-page.ts';
 import { renderOpenapiDocument } from './openapi-document.ts';
 
@@ -12,6 +13,7 @@ interface DocsPage {
 }
 
 const pages: readonly DocsPage[] = [
+  { path: 'docs/cli.md', render: renderCliPage },
   { path: 'docs/config.md', render: renderConfigPage },
   { path: 'docs/errors.md', render: renderErrorsPage },
   { path: 'docs/openapi.json', render: renderOpenapiDocument },

@@ -71,6 +71,7 @@ export function program(parts: Partial<Program> = {}) {
     },
     diagnose: NO_SUCH_PLACE,
     listModels: NO_SUCH_PLACE,
+    listModelIds: NO_SUCH_PLACE,
     verifyModels: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,
     findDecisionModel: NO_SUCH_PLACE,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childEnvironment, GRAPH_CACHE, ROOT, ServerProcess } from '../process/server-process.ts';
 import { firstBlock, readSteps, withoutFigures } from './guide-blocks.ts';
 
-const GUIDES = ['getting-started.md', 'questions.md', 'thresholds.md', 'moving.md'];
+const GUIDES = ['getting-started.md', 'questions.md', 'thresholds.md', 'moving.md', 'command-line.md'];
 /** A guide that loses its commands would pass otherwise. */
 const LEAST_COMMANDS = 2;
 

@@ -26,7 +26,8 @@ export async function readModelFolder(path: string): Promise<ModelFolder> {
   return { path: folder, manifest, digest };
 }
 
-async function readManifest(folder: string): Promise<Manifest> {
+/** Of a folder that may be anything else than what its checksums say. @throws StartError */
+export async function readManifest(folder: string): Promise<Manifest> {
   const text = (await readOrFail(folder, 'model.json')).toString('utf8');
   try {
     return parseManifest(JSON.parse(text));
