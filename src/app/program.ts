@@ -52,7 +52,8 @@ export const program: Program = {
   writeOut: (output) => process.stdout.write(output),
   writeError: (output) => process.stderr.write(output),
   isTerminal: process.stdout.isTTY === true,
-  columns: readColumns() ?? process.stdout.columns ?? DEFAULT_COLUMNS,
+  // A terminal that was never told its size says 0.
+  columns: readColumns() || process.stdout.columns || DEFAULT_COLUMNS,
   // NO_COLOR and FORCE_COLOR count.
   paint: (style, shown) => styleText(style, shown, { stream: process.stdout }),
   readStdin: () => text(process.stdin),

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { EXIT, type ExitCode } from '../cli/exit-codes.ts';
 import { type GreetedServer, greet } from '../cli/greeting.ts';
+import type { Paint } from '../cli/paint.ts';
 import { describeAddress, describeServer, type StartedServer } from '../cli/startup-notices.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -30,6 +31,8 @@ export interface Surroundings {
   /** Where its guides lie; undefined: they were left behind. */
   readonly guides: string | undefined;
   writeOut(text: string): void;
+  /** On standard output. */
+  readonly paint: Paint;
 }
 
 const UPSTREAM_CHECK_MS = 5000;
@@ -49,7 +52,7 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
   const { config } = loaded;
   const format = config.log.format === 'auto' ? (around.isTerminal ? 'text' : 'json') : config.log.format;
   const isGreeting = around.isTerminal && format === 'text';
-  const logger = createLogger({ level: config.log.level, format, secrets: listSecrets(loaded) });
+  const logger = createLogger({ level: config.log.level, format, paint: around.paint, secrets: listSecrets(loaded) });
   const engineLogger = logger.child({});
   // The greeting tells in a line what these tell in several.
   if (isGreeting && config.log.level === 'info') engineLogger.level = 'warn';

@@ -2,8 +2,23 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { STATUS_CLIENT_LEFT } from '../domain/errors.ts';
+import { formatUsd } from '../domain/money.ts';
 import type { RequestSample } from '../domain/request-sample.ts';
 import type { Usage } from '../domain/usage.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What it used and cost, for its log line; null: nothing that is known. */
+    billedWork: BilledWork | null;
+  }
+}
+
+export interface BilledWork {
+  readonly modelId: string;
+  readonly usage: Usage | undefined;
+  /** undefined: it is not billed. */
+  readonly costPicoUsd: bigint | undefined;
+}
 
 export interface TokenMetrics {
   countTokens(modelId: string, usage: Usage): void;
@@ -32,10 +47,21 @@ export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): 
       const { durationMs, errorCode, ...rest } = sample;
       const line = { ...rest, durationMs: Math.round(durationMs * 10) / 10, code: errorCode ?? undefined };
       const level = QUIET_ROUTES.has(sample.route) ? 'debug' : 'info';
-      request.log[level]({ ...line, keyId: request.apiKey?.id }, 'request');
+      request.log[level]({ ...line, ...workFields(request.billedWork), keyId: request.apiKey?.id }, 'request');
     });
     done();
   });
+}
+
+function workFields(work: BilledWork | null): Record<string, unknown> {
+  if (work === null) return {};
+  const { modelId, usage, costPicoUsd } = work;
+  return {
+    model: modelId,
+    inputTokens: usage?.inputTokens,
+    outputTokens: usage?.outputTokens,
+    costUsd: costPicoUsd === undefined ? undefined : formatUsd(costPicoUsd),
+  };
 }
 
 function sampleOf(request: FastifyRequest, reply: FastifyReply, durationMs: number): RequestSample {

@@ -37,6 +37,8 @@ export function sendResult(
   if (answered.type === 'replayed') return sendReplay(reply, answered.reply);
   const { result, body, receipt } = answered;
   metrics.countTokens(result.model.id, result.usage);
+  const { costPicoUsd } = receipt;
+  reply.request.billedWork = { modelId: result.model.id, usage: result.usage, costPicoUsd };
   return reply
     .headers({
       ...digestHeaders(result),

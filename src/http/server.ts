@@ -98,6 +98,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   const app = createApp(deps);
   app.decorateRequest('apiKey', null);
   app.decorateRequest('errorCode', null);
+  app.decorateRequest('billedWork', null);
   app.decorateRequest('idempotency', null);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);

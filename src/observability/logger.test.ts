@@ -37,6 +37,47 @@ describe('the log', () => {
     expect(text()).toMatch(/^\s+at .*logger\.test\.ts/m);
   });
 
+  const REQUEST = {
+    method: 'POST',
+    route: '/ai/v1/systemone',
+    status: 200,
+    durationMs: 24.34,
+    model: 'kev',
+    inputTokens: 34,
+    outputTokens: 0,
+    costUsd: '0.0000012852',
+    keyId: 'key_a',
+  };
+
+  it('as text has a request in columns, one below the other', () => {
+    const { logger, lines } = record({ format: 'text' });
+    logger.info(REQUEST, 'request');
+    logger.info(
+      { method: 'GET', route: '/ai/v1/models', status: 401, durationMs: 1, code: 'invalid_api_key' },
+      'request',
+    );
+    const [answered = '', refused = ''] = lines.map((line) => line.slice('12:46:03 '.length).trimEnd());
+    expect(answered).toBe(
+      'info  POST   /ai/v1/systemone         200     24.3 ms    34+0 tokens  $0.0000012852  kev  key_a',
+    );
+    expect(refused).toMatch(/^info {2}GET {4}\/ai\/v1\/models {12}401 {6}1\.0 ms .*invalid_api_key$/);
+    expect(refused.indexOf('ms')).toBe(answered.indexOf('ms'));
+  });
+
+  it('as text is painted by what a status means, and plain where no paint is given', () => {
+    const { logger, lines } = record({ format: 'text', paint: (style, text) => `<${style}>${text}</>` });
+    for (const status of [200, 404, 503]) logger.info({ ...REQUEST, status }, 'request');
+    expect(lines.map((line) => /<(\w+)>(?:200|404|503)<\/>/.exec(line)?.[1])).toEqual(['green', 'yellow', 'red']);
+    logger.error('disk gone');
+    expect(lines.at(-1)).toMatch(/^<dim>[\d:]{8}<\/> <red>error<\/> disk gone\n$/);
+  });
+
+  it('as text shows no field of a request that holds a text', () => {
+    const { logger, text } = record({ format: 'text' });
+    logger.info({ ...REQUEST, state: 'the patient', input: 'is called Jane' }, 'request');
+    expect(text()).not.toMatch(/patient|Jane/);
+  });
+
   it('leaves out what is less serious than its level', () => {
     const { logger, lines } = record({ level: 'warn' });
     logger.info('chatter');

@@ -4,12 +4,15 @@
 import { type Logger, pino } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import { MASK, MASKING_SERIALIZERS, maskInside } from './masked-fields.ts';
+import { type LinePaint, toTextLine } from './text-line.ts';
 
 export type { Logger } from 'pino';
 
 export interface LoggerOptions {
   readonly level: string;
   readonly format: 'json' | 'text';
+  /** Of text. Default: as it is. */
+  readonly paint?: LinePaint;
   /** Texts that are cut out wherever they appear: the keys of the configuration. */
   readonly secrets?: readonly string[];
   /** Receives whole lines. Default: standard output, written at once, so that nothing is lost at the exit. */
@@ -44,9 +47,9 @@ const maskObjects = (fields: object): Record<string, unknown> =>
   maskInside(fields as Record<string, unknown>, DESCRIBED);
 
 export function createLogger(options: LoggerOptions): Logger {
-  const { level, format, secrets = [], destination = pino.destination({ fd: 1, sync: true }) } = options;
+  const { level, format, paint = plain, secrets = [], destination = pino.destination({ fd: 1, sync: true }) } = options;
   const scrub = scrubber(secrets);
-  const write = (line: string): unknown => destination.write(scrub(format === 'text' ? toText(line) : line));
+  const write = (line: string): unknown => destination.write(scrub(format === 'text' ? toTextLine(line, paint) : line));
   return pino(
     {
       level,
@@ -58,6 +61,8 @@ export function createLogger(options: LoggerOptions): Logger {
     { write },
   );
 }
+
+const plain: LinePaint = (_style, text) => text;
 
 function scrubber(secrets: readonly string[]): (line: string) => string {
   // As they look inside a JSON string.
@@ -92,15 +97,4 @@ function framesOf(error: Error): string | undefined {
 /** No headers, and no query: both may hold a key. */
 function describeRequest(request: { readonly method?: string; readonly url?: string }): Record<string, unknown> {
   return { method: request.method, path: request.url?.split('?')[0] };
-}
-
-/** `12:46:03 info  message  name=value …`; the stack of an error on lines of its own. */
-function toText(line: string): string {
-  const { time, level, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  const { stack, ...error } = (err ?? {}) as Record<string, unknown>;
-  const pairs = Object.entries({ ...fields, ...error }).map(
-    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-  );
-  const head = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(msg ?? '')}`;
-  return `${[head, ...pairs].join('  ').trimEnd()}\n${stack === undefined ? '' : `${String(stack)}\n`}`;
 }

@@ -4,7 +4,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { LAUNCHER, ROOT, ServerProcess } from './server-process.ts';
@@ -32,7 +32,7 @@ class GreetingServer extends ServerProcess {
 let server: GreetingServer;
 
 function start(settings: Readonly<Record<string, string>> = {}): GreetingServer {
-  server = new GreetingServer({ UMPIRE_MODELS: TINY, UMPIRE_ENGINE_WORKERS: '1', ...settings }, COMMAND);
+  server = new GreetingServer({ UMPIRE_MODELS: TINY, UMPIRE_ENGINE_WORKERS: '1', NO_COLOR: '1', ...settings }, COMMAND);
   return server;
 }
 
@@ -80,7 +80,26 @@ describe.runIf(hasTerminals())('on a terminal', () => {
     await start().waitFor(END);
     const address = await server.ready();
     await fetch(`${address}/ai/v1/models`, { headers: { 'x-request-id': 'a-stranger' } });
-    await server.waitFor(/^\d\d:\d\d:\d\d info {2}request .*status=401/m);
+    await server.waitFor(/^\d\d:\d\d:\d\d info {2}GET {4}\/ai\/v1\/models +401 +\d+\.\d ms +invalid_api_key/m);
+  });
+
+  it('a decision is a line with its tokens and its cost, in colours where these are wanted', async () => {
+    const key = 'taken-as-given:0123456789';
+    await start({ UMPIRE_API_KEY: key, NO_COLOR: '', FORCE_COLOR: '1' }).waitFor(END);
+    await fetch(`${await server.ready()}/ai/v1/systemone`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'tiny-decision',
+        state: 'x',
+        questions: { a: { type: 'noul', instructions: 'Is it?' } },
+      }),
+    });
+    const [line] = await server.waitFor(/^.*POST.*$/m);
+    expect(line).toContain('\u001b[32m200\u001b[39m');
+    expect(stripVTControlCharacters(line)).toMatch(
+      /^\d\d:\d\d:\d\d info {2}POST {3}\/ai\/v1\/systemone +200 +\d+\.\d ms +\d+\+0 tokens {2}\$[\d.]+ +tiny-decision /,
+    );
   });
 
   it('whoever wants details gets them', async () => {

@@ -97,8 +97,10 @@ async function answer(asked: ChatRequest, { request, reply, deps }: ChatRouteCal
     sendReplay(reply, answered.reply);
     return;
   }
-  if (answered.usage !== undefined) metrics.countTokens(answered.model.id, answered.usage);
-  reply.headers(receiptHeaders(answered.receipt)).type(JSON_TYPE).send(answered.bodyText);
+  const { model, usage, receipt } = answered;
+  if (usage !== undefined) metrics.countTokens(model.id, usage);
+  request.billedWork = { modelId: model.id, usage, costPicoUsd: receipt.costPicoUsd };
+  reply.headers(receiptHeaders(receipt)).type(JSON_TYPE).send(answered.bodyText);
 }
 
 async function answerAsStream(asked: ChatRequest, { request, reply, deps }: ChatRouteCall): Promise<void> {
@@ -120,7 +122,9 @@ async function answerAsStream(asked: ChatRequest, { request, reply, deps }: Chat
     sendReplay(reply, ended.reply);
     return;
   }
-  if (ended.usage !== undefined) metrics.countTokens(ended.model.id, ended.usage);
+  const { model, usage, receipt } = ended;
+  if (usage !== undefined) metrics.countTokens(model.id, usage);
+  request.billedWork = { modelId: model.id, usage, costPicoUsd: receipt?.costPicoUsd };
   if (ended.failure === undefined) events.end();
   else events.breakOff(ended.failure);
 }

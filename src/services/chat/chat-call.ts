@@ -43,6 +43,8 @@ export interface StreamedAnswer {
   readonly type: 'streamed';
   /** undefined: the upstream told none. */
   readonly usage: TokenUsage | undefined;
+  /** undefined: it failed. */
+  readonly receipt: Receipt | undefined;
   /** Why it is not complete, or not billed: the listener has not heard the end of it. undefined: it is both. */
   readonly failure: unknown;
 }
@@ -101,19 +103,20 @@ export class ChatCall implements CallWatcher {
     });
     const kept = this.#keepsReply ? new KeptChunks() : undefined;
     let failure: unknown;
+    let receipt: Receipt | undefined;
     try {
       await this.#orFail(
         () => this.#handOn(stream.chunks, listener, kept),
         () => stream.tokens(),
       );
-      await this.#bill(stream.tokens(), ({ costPicoUsd }) => {
+      receipt = await this.#bill(stream.tokens(), ({ costPicoUsd }) => {
         const all = kept?.all ?? null;
         return all === null ? null : listener.keep(all, costPicoUsd);
       });
     } catch (error) {
       failure = error;
     }
-    return { type: 'streamed', usage: stream.tokens().usage, failure };
+    return { type: 'streamed', usage: stream.tokens().usage, receipt, failure };
   }
 
   /** The upstream is not asked any more where nobody wants it by then. */

@@ -25,6 +25,8 @@ export interface ChatStreamEnd {
   readonly model: ModelCard;
   /** undefined: the upstream told none. */
   readonly usage: TokenUsage | undefined;
+  /** undefined: it failed. */
+  readonly receipt: Receipt | undefined;
   /**
    * What the client is to be told instead of an end: the upstream broke off (AppError), the row cannot be written
    * (`store_unavailable`), the client has left (the reason of its signal). undefined: the stream is whole, and billed.
