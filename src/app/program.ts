@@ -21,6 +21,7 @@ import { listConfig, printConfig } from '../config/print.ts';
 import type { Config } from '../config/schema.ts';
 import { SETTINGS, type Setting, unwrap } from '../config/settings.ts';
 import { unrestrictedKey } from '../domain/api-key.ts';
+import type { LocalEngine } from '../engine/local-engine.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { renderManifest, writeTemperatures } from '../runtime/model-folder/calibrated-folder.ts';
 import { openTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
@@ -36,6 +37,7 @@ import {
 } from './app.ts';
 import { findDecisionFolder, findModelFolders, listModelIds, listModels } from './configured-models.ts';
 import { findFailure } from './failures.ts';
+import { onInterrupt } from './interruption.ts';
 import { serve } from './server-run.ts';
 
 /** Who asks when the engine runs in the process of a command. */
@@ -43,6 +45,9 @@ const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });
 /** Where no terminal says more. */
 const DEFAULT_COLUMNS = 100;
 const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Of this process, for whoever must end it in the middle of their work. */
+const localEngines = new Set<LocalEngine>();
 
 const version = readVersion();
 
@@ -58,6 +63,10 @@ export const program: Program = {
   paint: (style, shown) => styleText(style, shown, { stream: process.stdout }),
   readStdin: () => text(process.stdin),
   findFailure,
+  openStdin: () => process.stdin,
+  pipeOut,
+  progressColumns: process.stderr.isTTY ? (readColumns() ?? process.stderr.columns) : undefined,
+  onInterrupt: (stop) => onInterrupt(stop, localEngines),
   clientSettings: readClientSettings(),
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
   listConfig: (flags) => listConfig(loadConfig({ flags })),
@@ -84,6 +93,12 @@ function findPlace(): { command: string; guides: string | undefined } {
     command: import.meta.filename.endsWith('.ts') ? 'npm run -s umpire --' : 'npx umpire',
     guides: existsSync(guides) ? relative(process.cwd(), guides) : undefined,
   };
+}
+
+function pipeOut(output: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(output, (error) => (error ? reject(error) : resolve()));
+  });
 }
 
 /** Secrets have no flag: the command line of a process is visible to every user of the machine. */
@@ -186,7 +201,9 @@ async function startLocalServer(loaded: LoadedConfig): Promise<ServerConnection>
   const app = await buildApp(loaded, { version, logger: errorLogger(), authenticator, cacheFolder });
   const close = async (): Promise<void> => {
     await app.stop();
+    localEngines.delete(app.engine);
   };
+  localEngines.add(app.engine);
   try {
     await app.engine.ready;
   } catch (error) {

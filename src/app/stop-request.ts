@@ -7,9 +7,9 @@ import type { Logger } from '../observability/logger.ts';
  * One Ctrl-C arrives more than once: the terminal gives it to every process of its group, and npm, npx and the launcher
  * pass on what they get. Whoever means it again takes longer.
  */
-const SAME_SIGNAL_MS = 1500;
+export const SAME_SIGNAL_MS = 1500;
 
-interface BusyEngine {
+export interface BusyEngine {
   status(): { readonly state: string; readonly busyWorkers: number };
 }
 

@@ -1,17 +1,18 @@
 // `umpire decide`: asks questions about a document, of a server or of an engine in this process.
 
-import { readFile } from 'node:fs/promises';
-import { connectToServer, describeLostReply } from '../client/remote-server.ts';
-import type { ServerConnection, WireReply } from '../client/server-connection.ts';
-import { messageOf } from '../domain/errors.ts';
+import { decisionTask } from '../client/batch/decision-task.ts';
+import type { WireReply } from '../client/server-connection.ts';
 import { renderAnswers } from './answer-bars.ts';
+import { runBatchCommand } from './batch-command.ts';
+import { BATCH_OPTIONS, isBatch, readBatchFiles } from './batch-options.ts';
+import { chooseServer, postOnce, refusal, URL_OPTION } from './choose-server.ts';
 import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { CommandError, commandFailure } from './failure.ts';
 import type { Program } from './program.ts';
-import { type AskedQuestions, questionsFromJson, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
-import { refusedReply } from './refused-reply.ts';
+import { type AskedQuestions, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
+import { readQuestionsFile } from './questions-file.ts';
+import { readTextFile } from './text-file.ts';
 
 /** Files that hold rows. */
 const ROWS_FILE = /[.](csv|tsv|jsonl|ndjson)$/i;
@@ -40,7 +41,12 @@ export const decideCommand: Command = {
       help: 'A scale; levels follow, lowest first',
       example: '"How angry?" calm cross',
     },
-    questions: { type: 'string', help: 'The questions of a request, as JSON', example: 'file.json', values: 'file' },
+    questions: {
+      type: 'string',
+      help: 'The questions of a request, as JSON or YAML',
+      example: 'questions.yaml',
+      values: 'file',
+    },
     text: { type: 'string', help: 'The document itself, instead of a file', example: '"I was charged twice"' },
     model: {
       type: 'string',
@@ -48,15 +54,15 @@ export const decideCommand: Command = {
       example: DEFAULT_MODEL,
       values: 'model',
     },
-    url: {
-      type: 'string',
-      help: 'Server to ask (UMPIRE_URL, key in UMPIRE_API_KEY); none: in this process',
-      example: 'http://…',
-    },
-    json: { type: 'boolean', help: "Print the server's reply as it is" },
+    url: URL_OPTION,
+    ...BATCH_OPTIONS,
+    json: { type: 'boolean', help: "Print the server's reply as it is; of a batch, its figures" },
   },
   operands: 'file',
-  notes: 'The document is a file, or standard input when none is named. It is one document, whatever rows it may hold.',
+  notes: [
+    'The document is a file, or standard input when none is named. It is one document, whatever rows it may hold.',
+    'With --input and --output each row of a file is asked about. The same command again goes on where it stopped.',
+  ].join('\n'),
   examples: [
     {
       text: 'Two questions about a text, in this process',
@@ -70,15 +76,23 @@ export const decideCommand: Command = {
       text: 'Questions of a file, asked of a running server (its key is in UMPIRE_API_KEY)',
       command: 'umpire decide letter.txt --questions questions.json --url http://127.0.0.1:8080 --json',
     },
+    {
+      text: 'Each row of a file, on where it was stopped',
+      command: 'umpire decide --input rows.csv --questions questions.yaml --output out.csv',
+    },
   ],
   json: { isList: false, members: ['model', 'answers', 'usage'] },
-  exits: { 1: 'The server refused, or did not answer.' },
+  exits: {
+    1: 'The server refused, or did not answer.',
+    3: 'A batch is complete, and some rows have an error instead of an answer.',
+  },
   async run(given, program) {
+    if (isBatch(given)) return await decideRows(given, program);
     const questions = await readQuestions(given);
     const body = requestBody(given, await readDocument(given, program), questions);
     const server = await chooseServer(given, program);
     try {
-      return printReply(await post(server, body), { given, program, questions });
+      return printReply(await postOnce(server, '/ai/v1/systemone', body), { given, program, questions });
     } finally {
       await server.close();
     }
@@ -91,7 +105,23 @@ async function readQuestions({ options, tokens, positionals }: CommandArguments)
   if ((positionals.length > 1 || options['choice']) ?? options['noul'] ?? options['score']) {
     throw new UsageError('Ask with --questions or with the other flags, not both.');
   }
-  return questionsFromJson(await readText(questions));
+  return await readQuestionsFile(questions);
+}
+
+/** Each row of a file is a document of its own. */
+async function decideRows(given: CommandArguments, program: Program): Promise<ExitCode> {
+  const { tokens, options } = given;
+  if (options['text'] !== undefined || wordsBeforeQuestions(tokens).length > 0) {
+    throw new UsageError('The documents are one of --text, a file or the rows of --input.');
+  }
+  const files = readBatchFiles(given);
+  const { json: questions } = await readQuestions(given);
+  const model = modelOf(given);
+  const task = decisionTask({ model, questions });
+  return await runBatchCommand(given, program, {
+    files,
+    work: { command: 'decide', task, model, questions, form: '' },
+  });
 }
 
 async function readDocument({ options, tokens }: CommandArguments, program: Program): Promise<string> {
@@ -103,7 +133,7 @@ async function readDocument({ options, tokens }: CommandArguments, program: Prog
     return text;
   }
   if (file === undefined || file === '-') return await program.readStdin();
-  const document = await readText(file);
+  const document = await readTextFile(file);
   if (ROWS_FILE.test(file)) program.writeError(rowsNotice(file, document));
   return document;
 }
@@ -111,36 +141,15 @@ async function readDocument({ options, tokens }: CommandArguments, program: Prog
 /** Whoever names such a file may expect an answer for each row. */
 function rowsNotice(file: string, document: string): string {
   const lines = document.trimEnd().split('\n').length;
-  return `umpire: note: ${file} (${lines} ${lines === 1 ? 'line' : 'lines'}) is read as one document, and each question is answered once for all of it, not for each row. There are no batches yet: ask once a row.\n`;
+  return `umpire: note: ${file} (${lines} ${lines === 1 ? 'line' : 'lines'}) is read as one document, and each question is answered once for all of it, not for each row. For an answer to each row: --input and --output.\n`;
 }
 
-async function readText(file: string): Promise<string> {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(file));
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(`${file} is no text: it is not valid UTF-8.`);
-    throw new UsageError(`${file} cannot be read: ${messageOf(error)}.`);
-  }
+function modelOf({ options }: CommandArguments): string {
+  return typeof options['model'] === 'string' ? options['model'] : DEFAULT_MODEL;
 }
 
-function requestBody({ options }: CommandArguments, state: string, questions: AskedQuestions): string {
-  const model = typeof options['model'] === 'string' ? options['model'] : DEFAULT_MODEL;
-  return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${questions.json}}`;
-}
-
-async function chooseServer({ options, settings }: CommandArguments, program: Program): Promise<ServerConnection> {
-  const { url = program.clientSettings.url } = options;
-  if (typeof url !== 'string') return await program.startLocalServer(settings);
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an http or https address.');
-  return connectToServer(url, program.clientSettings.apiKey);
-}
-
-async function post(server: ServerConnection, body: string): Promise<WireReply> {
-  try {
-    return await server.post('/ai/v1/systemone', body);
-  } catch (error) {
-    throw new CommandError(commandFailure('no_answer', `No answer from the server: ${describeLostReply(error)}.`));
-  }
+function requestBody(given: CommandArguments, state: string, questions: AskedQuestions): string {
+  return `{"model":${JSON.stringify(modelOf(given))},"state":${JSON.stringify(state)},"questions":${questions.json}}`;
 }
 
 interface Asking {
@@ -149,10 +158,10 @@ interface Asking {
   readonly questions: AskedQuestions;
 }
 
-function printReply({ status, body }: WireReply, { given, program, questions }: Asking): ExitCode {
+function printReply(reply: WireReply, { given, program, questions }: Asking): ExitCode {
+  const { status, body } = reply;
   if (status !== 200) {
-    const isKeyMissing = status === 401 && program.clientSettings.apiKey === undefined;
-    throw refusedReply(body, isKeyMissing ? 'UMPIRE_API_KEY takes the key for it.' : '');
+    throw refusal(reply, program);
   }
   program.writeOut(given.options['json'] ? `${body}\n` : renderAnswers(body, questions.titles));
   return EXIT.done;

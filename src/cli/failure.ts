@@ -14,6 +14,7 @@ export const COMMAND_CODES = {
   invalid_usage: { type: 'invalid_request_error', when: 'A mistake in the command line.' },
   invalid_configuration: { type: 'invalid_request_error', when: 'A setting has a fault.' },
   invalid_rows: { type: 'invalid_request_error', when: 'A file of rows has faults.' },
+  output_taken: { type: 'invalid_request_error', when: 'The output of a batch is in use, or is of another batch.' },
   start_failed: { type: 'server_error', when: 'A model, a port or a file that the command needs cannot be used.' },
   store_failed: { type: 'server_error', when: 'The store cannot be opened, or is in use.' },
   no_answer: { type: 'upstream_error', when: 'The server that was asked did not answer.' },

@@ -78,6 +78,13 @@ export interface Program {
   readStdin(): Promise<string>;
   /** undefined: nobody expected it. */
   findFailure(error: unknown): Failure | undefined;
+  openStdin(): AsyncIterable<Uint8Array>;
+  /** Resolves when standard output has taken it. @throws when nobody reads it any more */
+  pipeOut(text: string): Promise<void>;
+  /** How wide standard error is shown; undefined: it is no terminal. */
+  readonly progressColumns: number | undefined;
+  /** Ctrl-C asks to stop, by `stop`; meant once more it ends the process at once. @returns what forgets it */
+  onInterrupt(stop: () => void): () => void;
   readonly clientSettings: { readonly url: string | undefined; readonly apiKey: string | undefined };
   /** As text; secrets are masked. */
   describeConfig(flags: SettingFlags): string;

@@ -10,6 +10,7 @@ import { createCompletionCommand } from './completion/completion.ts';
 import { dbBackupCommand, dbCheckCommand, dbCopyCommand, dbRestoreCommand } from './db.ts';
 import { decideCommand } from './decide.ts';
 import { doctorCommand } from './doctor.ts';
+import { embedCommand } from './embed.ts';
 import { evalCommand } from './eval.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { CommandError, commandFailure, type Failure } from './failure.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   serveCommand,
   doctorCommand,
   decideCommand,
+  embedCommand,
   evalCommand,
   calibrateCommand,
   keysCreateCommand,

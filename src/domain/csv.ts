@@ -2,15 +2,19 @@
 
 export type CsvCell = string | number | bigint | boolean | null;
 
-/** @param rows the first is the heading */
+/** For people, who open it in a spreadsheet. @param rows the first is the heading */
 export function renderCsv(rows: readonly (readonly CsvCell[])[]): string {
+  return renderExactCsv(rows.map((row) => row.map((cell) => (typeof cell === 'string' ? defuse(cell) : cell))));
+}
+
+/** For programs, which must find every text as it is. */
+export function renderExactCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(renderCell).join(',')}\r\n`).join('');
 }
 
 function renderCell(cell: CsvCell): string {
   if (cell === null) return '';
-  if (typeof cell !== 'string') return String(cell);
-  const text = defuse(cell);
+  const text = String(cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

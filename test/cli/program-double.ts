@@ -57,6 +57,12 @@ export function program(parts: Partial<Program> = {}) {
     paint: (_style, text) => text,
     readStdin: async () => 'from standard input',
     findFailure: () => undefined,
+    openStdin: NO_SUCH_PLACE,
+    pipeOut: async (text) => {
+      said.out += text;
+    },
+    progressColumns: undefined,
+    onInterrupt: () => () => undefined,
     clientSettings: { url: undefined, apiKey: undefined },
     describeConfig: NO_SUCH_PLACE,
     listConfig: NO_SUCH_PLACE,

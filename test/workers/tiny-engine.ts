@@ -5,7 +5,7 @@ import type { Caller, DecideJob } from '../../src/engine/engine.ts';
 import { createLocalEngine, type LocalEngine, type LocalEngineOptions } from '../../src/engine/local-engine.ts';
 
 export const tinyDecision = fixture('tiny-decision');
-const tinyEmbedding = fixture('tiny-embedding');
+export const tinyEmbedding = fixture('tiny-embedding');
 
 function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
