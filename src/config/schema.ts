@@ -296,7 +296,7 @@ export const configSchema = z.strictObject({
     help: 'Other names of models: `{jev-latest: kev}`. An alias is listed, does what its model does, and is billed as that; a key may use it that may use the model, or names the alias. In the environment and on the command line as JSON.',
   }),
   web: z.boolean().default(true).register(note, {
-    help: "Whether there are pages for people: the playground at `/`, the operator's page at `/admin`. They hold nothing: who looks brings a key.",
+    help: "Whether there are pages for people: the playground at `/`, the operator's page at `/admin`, the reference at `/docs`. They hold nothing: who looks brings a key.",
   }),
   database: database.prefault({}),
   ledger: ledger.prefault({}),

@@ -21,6 +21,7 @@ export const ASSETS_PREFIX = '/assets/';
 const PAGES: Readonly<Record<string, string>> = {
   '/': 'playground/index.html',
   '/admin': 'admin/index.html',
+  '/docs': 'docs/index.html',
 };
 
 const SOURCE = new URL('../../web/', import.meta.url);

@@ -4,6 +4,7 @@ import { negotiate } from '@fastify/accept-negotiator';
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
+import { REFERENCE, REFERENCE_FILES, referencePolicy } from './reference.ts';
 import { WEB_ENCODINGS, type WebEncoding, type WebFile } from './web-file.ts';
 import { ASSETS_PREFIX, type WebFiles } from './web-files.ts';
 
@@ -42,8 +43,13 @@ const HIDDEN = { hide: true };
 
 export async function webRoutes(app: FastifyInstance, { pages, assets }: WebFiles): Promise<void> {
   await app.register(helmet, POLICY);
-  for (const [address, page] of pages)
-    app.get(address, { schema: HIDDEN }, async (request, reply) => sendWebFile(request, reply, page));
+  const reference = { schema: HIDDEN, helmet: referencePolicy(POLICY) };
+  for (const [address, page] of pages) {
+    const options = address === REFERENCE ? reference : { schema: HIDDEN };
+    app.get(address, options, async (request, reply) => sendWebFile(request, reply, page));
+  }
+  for (const [address, read] of REFERENCE_FILES)
+    app.get(address, reference, async (request, reply) => sendWebFile(request, reply, await read()));
   app.get(`${ASSETS_PREFIX}*`, { schema: HIDDEN }, async (request, reply) => {
     const asset = assets.get(request.url.split('?', 1)[0] ?? '');
     if (asset === undefined) throw new AppError('not_found', 'No such file.');

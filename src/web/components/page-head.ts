@@ -5,6 +5,7 @@ import { type ComponentChildren, h, type JSX } from 'preact';
 const PAGES = [
   ['/', 'Playground'],
   ['/admin', 'Operator'],
+  ['/docs', 'Reference'],
 ] as const;
 
 export interface PageHeadProps {

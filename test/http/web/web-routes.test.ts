@@ -18,7 +18,7 @@ const playground = await get('/');
 const [script = ''] = /\/assets\/[^"]+main\.js/.exec(playground.body) ?? [];
 
 describe('a page', () => {
-  it.each(['/', '/admin', '/admin/', '/?from=mail'])('comes without a key (%s)', async (url) => {
+  it.each(['/', '/admin', '/admin/', '/docs', '/?from=mail'])('comes without a key (%s)', async (url) => {
     const page = await get(url);
     expect(page.statusCode).toBe(200);
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -41,6 +41,17 @@ describe('a page', () => {
     expect(policy).not.toContain('unsafe-');
     expect(policy).not.toMatch(/https?:|\*/);
     expect(playground.headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff' });
+  });
+
+  it('that is the reference may set HTML, and draw with images in its styles; nothing else is let go', async () => {
+    const { headers } = await get('/docs');
+    const policy = String(headers['content-security-policy']).split(';');
+    const strict = String(playground.headers['content-security-policy']).split(';');
+    expect(policy.filter((directive) => !strict.includes(directive))).toEqual(["img-src 'self' data:"]);
+    expect(
+      strict.filter((directive) => !policy.includes(directive)).map((directive) => directive.split(' ')[0]),
+    ).toEqual(['img-src', 'require-trusted-types-for', 'trusted-types']);
+    expect(headers).toMatchObject({ 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY' });
   });
 
   it('is checked each time it is asked for, and not sent again while it is the same', async () => {
@@ -98,7 +109,7 @@ describe('an asset', () => {
 });
 
 describe('a server without pages', () => {
-  it.each(['/', '/admin', script])('knows no %s', async (url) => {
+  it.each(['/', '/admin', '/docs', '/docs/swagger-ui.css', script])('knows no %s', async (url) => {
     const { status, json } = await without.get(url);
     expect([status, json.error.code]).toEqual([404, 'not_found']);
   });
