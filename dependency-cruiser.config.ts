@@ -16,7 +16,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   quality: ['domain/'],
   client: ['domain/'],
   cli: ['services/', 'quality/', 'client/', 'domain/'],
-  web: [],
+  web: ['domain/(json|usage)[.]ts$'],
 };
 
 export const LAYERS = Object.keys(ALLOWED_IMPORTS);

@@ -10,10 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const COMPILER = join(dirname(fileURLToPath(import.meta.resolve('typescript/package.json'))), 'bin', 'tsc');
 const TARGET = resolve(ROOT, process.argv[2] ?? 'dist');
 const SERVER = ['-p', 'tsconfig.build.json', '--outDir', TARGET];
-const PAGES = [
-  ['-p', 'src/web/tsconfig.build.json'],
-  ['--outDir', join(TARGET, 'web')],
-].flat();
+const PAGES = ['-p', 'src/web/tsconfig.build.json', '--outDir', TARGET];
 
 for (const options of [SERVER, PAGES]) {
   const { status } = spawnSync(process.execPath, [COMPILER, ...options], { cwd: ROOT, stdio: 'inherit' });

@@ -17,14 +17,14 @@ export interface WebFiles {
 
 export const ASSETS_PREFIX = '/assets/';
 
-/** Address of a page → its file in `src/web/`. */
+/** Address of a page → its file in `src/`. */
 const PAGES: Readonly<Record<string, string>> = {
-  '/': 'playground/index.html',
-  '/admin': 'admin/index.html',
-  '/docs': 'docs/index.html',
+  '/': 'web/playground/index.html',
+  '/admin': 'web/admin/index.html',
+  '/docs': 'web/docs/index.html',
 };
 
-const SOURCE = new URL('../../web/', import.meta.url);
+const SOURCE = new URL('../../', import.meta.url);
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -104,7 +104,7 @@ function locate(file: URL): URL {
   return existsSync(file) ? file : new URL(file.href.replace(/\.ts$/, '.js'));
 }
 
-/** `playground/main.js`, `preact/dist/preact.js`: for people who read addresses. */
+/** `web/playground/main.js`, `preact/dist/preact.js`: for people who read addresses. */
 function nameOf(file: URL): string {
   const path = fileURLToPath(file).replaceAll('\\', '/');
   const [, inPackage] = /^.*\/node_modules\/(.*)$/.exec(path) ?? [];

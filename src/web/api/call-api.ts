@@ -45,7 +45,7 @@ export async function callApi(path: string, call: ApiCall): Promise<ApiReply> {
  * The reply from its head on, for streams.
  * @throws as `callApi`
  */
-async function openReply(path: string, { key, body, signal, method }: ApiCall): Promise<Response> {
+export async function openReply(path: string, { key, body, signal, method }: ApiCall): Promise<Response> {
   const headers = {
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),

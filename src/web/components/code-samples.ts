@@ -2,14 +2,9 @@
 
 import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { CodeSample } from '../samples/code-sample.ts';
 import { CopyButton } from './copy-button.ts';
 import { Tabs } from './tabs.ts';
-
-export interface CodeSample {
-  readonly language: 'curl' | 'TypeScript' | 'Python';
-  /** Runs as it is pasted, with the key in a variable of the environment. */
-  readonly text: string;
-}
 
 export function CodeSamples({ samples }: { readonly samples: readonly CodeSample[] }): JSX.Element {
   const [chosen, setChosen] = useState<string>('curl');

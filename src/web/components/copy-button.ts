@@ -6,7 +6,8 @@ import { useEffect, useState } from 'preact/hooks';
 const SAID_MS = 2000;
 
 export interface CopyButtonProps {
-  readonly text: string;
+  /** What is copied, or how to get it; what that throws is said. */
+  readonly text: string | (() => Promise<string>);
   /** What is copied, where the page around does not say it. */
   readonly label?: string;
 }
@@ -18,7 +19,12 @@ export function CopyButton({ text, label = 'Copy' }: CopyButtonProps): JSX.Eleme
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    setSaid((await copyText(text)) ? 'Copied' : 'Select it and press Ctrl-C');
+    try {
+      const isCopied = await copyText(typeof text === 'string' ? text : await text());
+      setSaid(isCopied ? 'Copied' : 'Your browser refuses to copy');
+    } catch (error) {
+      setSaid(error instanceof Error ? error.message : String(error));
+    }
   };
   return h('button', { type: 'button', class: 'button button-small', onClick: () => void copy() }, [
     said ?? label,
@@ -26,12 +32,24 @@ export function CopyButton({ text, label = 'Copy' }: CopyButtonProps): JSX.Eleme
   ]);
 }
 
-/** Browsers have a clipboard for pages on this machine or behind TLS only. */
+/** Browsers have a clipboard for pages on this machine or behind TLS only; elsewhere the old way is left. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return false;
+    return copySelected(text);
   }
+}
+
+function copySelected(text: string): boolean {
+  const field = document.createElement('textarea');
+  field.value = text;
+  field.className = 'for-ears';
+  // Inside an open dialog nothing else can be selected.
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  return isCopied;
 }

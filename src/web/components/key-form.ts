@@ -35,7 +35,7 @@ export function KeyForm({ hint, check, onAccept }: KeyFormProps): JSX.Element {
   return h('form', { class: 'key-form', onSubmit: (event: SubmitEvent) => void submit(event) }, [
     h('label', { class: 'field' }, [
       h('span', { class: 'field-label' }, 'API key'),
-      h('input', { name: 'key', placeholder: 'ump_…', autofocus: true, ...asSecret }),
+      h('input', { name: 'key', placeholder: 'ump_…', ...asSecret }),
     ]),
     h('label', { class: 'check' }, [
       h('input', { type: 'checkbox', name: 'kept' }),

@@ -14,8 +14,10 @@ export function Modal({ title, isOpen, onClose, children }: ModalProps): JSX.Ele
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
+    if (!isOpen) return dialog.current?.close();
+    dialog.current?.showModal();
+    // Otherwise the button that closes it would have the focus.
+    dialog.current?.querySelector('input')?.focus();
   }, [isOpen]);
   return h(
     'dialog',

@@ -1,37 +1,46 @@
 // The playground: what the models of a key can do, tried in the browser.
 
-import { signal } from '@preact/signals';
 import { h, type JSX, render } from 'preact';
-import { callApi } from '../api/call-api.ts';
-import { openKeyHolder } from '../api/key-store.ts';
-import { CodeSamples } from '../components/code-samples.ts';
+import { fetchModels } from '../api/model-list.ts';
 import { KeyForm } from '../components/key-form.ts';
 import { Modal } from '../components/modal.ts';
 import { PageHead } from '../components/page-head.ts';
-
-const keys = openKeyHolder('playground');
-const isAskingForKey = signal(false);
+import { Tabs } from '../components/tabs.ts';
+import { followAddress } from './address-sync.ts';
+import { ChatView } from './chat-view.ts';
+import { chooseTab, chosenTab } from './chosen-tab.ts';
+import { DecisionView } from './decision-view.ts';
+import { EmbeddingView } from './embedding-view.ts';
+import { KeyHint } from './key-gate.ts';
+import { findModel, isAskingForKey, keys } from './session.ts';
+import { ShareButton } from './share-button.ts';
 
 function PlaygroundPage(): JSX.Element {
-  const hasKey = keys.key.value !== undefined;
+  return h('div', { class: 'page' }, [
+    h(PageHead, { current: '/' }, [h(ShareButton, {}), h(KeyButton, {})]),
+    h('main', { class: 'page-body' }, [h('h1', { class: 'for-ears' }, 'Playground'), h(Views, {})]),
+    h(KeyDialog, {}),
+  ]);
+}
+
+function Views(): JSX.Element {
+  const chat = { id: 'chat', label: 'Chat', render: () => h(ChatView, {}) };
+  const tabs = [
+    { id: 'decisions', label: 'Decisions', render: () => h(DecisionView, {}) },
+    { id: 'embeddings', label: 'Embeddings', render: () => h(EmbeddingView, {}) },
+    ...(findModel('llm') === undefined ? [] : [chat]),
+  ];
+  return h(Tabs, { label: 'What to try', tabs, chosen: chosenTab.value, onChoose: chooseTab });
+}
+
+function KeyButton(): JSX.Element {
+  if (keys.key.value !== undefined) {
+    return h('button', { type: 'button', class: 'button button-small', onClick: keys.forget }, 'Forget key');
+  }
   const ask = (): void => {
     isAskingForKey.value = true;
   };
-  return h('div', { class: 'page' }, [
-    h(PageHead, { current: '/' }, [
-      hasKey
-        ? h('button', { type: 'button', class: 'button', onClick: keys.forget }, 'Forget key')
-        : h('button', { type: 'button', class: 'button button-strong', onClick: ask }, 'Enter API key'),
-    ]),
-    h('main', { class: 'page-body' }, [
-      h('h1', null, 'Playground'),
-      h('section', { class: 'panel' }, [
-        h('h2', null, 'What this key may use'),
-        h(CodeSamples, { samples: [{ language: 'curl', text: listModelsByCurl() }] }),
-      ]),
-    ]),
-    h(KeyDialog, {}),
-  ]);
+  return h('button', { type: 'button', class: 'button button-small button-strong', onClick: ask }, 'Enter API key');
 }
 
 function KeyDialog(): JSX.Element {
@@ -42,22 +51,16 @@ function KeyDialog(): JSX.Element {
     Modal,
     { title: 'API key', isOpen: isAskingForKey.value, onClose: close },
     h(KeyForm, {
-      check: (key) => callApi('/ai/v1/models', { key }),
+      check: fetchModels,
       onAccept: (key, isKept) => {
         keys.keep(key, isKept);
         close();
       },
-      hint: h('p', { class: 'soft' }, [
-        'The first key of a server is shown when it starts. Another: ',
-        h('code', null, 'umpire keys create playground'),
-      ]),
+      hint: h(KeyHint, {}),
     }),
   );
 }
 
-function listModelsByCurl(): string {
-  return `curl ${location.origin}/ai/v1/models -H "Authorization: Bearer $UMPIRE_API_KEY"`;
-}
-
 const place = document.getElementById('page');
+await followAddress();
 if (place !== null) render(h(PlaygroundPage, {}), place);
