@@ -150,9 +150,10 @@ function locateTarget({ database }: Config, target: CopyTarget): StoreLocation {
 }
 
 /** Loaded only for its command, as above. */
-async function* lookAround(flags: SettingFlags): AsyncGenerator<Finding> {
-  const doctor = await import('./doctor.ts');
-  yield* doctor.diagnose(flags);
+async function* lookAround(flags: SettingFlags, { isQuick }: { isQuick: boolean }): AsyncGenerator<Finding> {
+  const doctor = await import('./doctor/doctor.ts');
+  const verify = isQuick ? undefined : (folder: string) => verifyModels(flags, [folder]);
+  yield* doctor.diagnose({ flags, verify, nowMs: Date.now });
 }
 
 /** @throws StartError what is wrong with a folder */

@@ -2,21 +2,29 @@
 
 import { type Command, refusePositionals } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Finding } from './program.ts';
+import { wrap } from './help-layout.ts';
+import type { Style } from './paint.ts';
+import type { Finding, Program } from './program.ts';
 import { JSON_OPTION, renderJson } from './table.ts';
 
-const STATE_WIDTH = 'warning'.length + 2;
-const SUBJECT_WIDTH = 24;
+const STATE_WIDTH = 'note'.length + 2;
+const SUBJECT_WIDTH = 22;
+const MIN_TEXT_WIDTH = 30;
+const STYLES: Readonly<Record<Finding['state'], Style>> = { ok: 'green', note: 'cyan', warn: 'yellow', fail: 'red' };
 
 export const doctorCommand: Command = {
   name: 'doctor',
   group: 'server',
   summary: 'Check everything that a server needs, and say what to do',
-  usage: '[--json] [settings]',
-  options: { json: JSON_OPTION },
-  notes: 'Changes nothing, and may run beside a server. `models verify` and `db check` look deeper, and take longer.',
+  usage: '[--quick] [--json] [settings]',
+  options: {
+    quick: { type: 'boolean', help: 'Load no model: their golden cases are left out' },
+    json: JSON_OPTION,
+  },
+  notes: 'Changes nothing, and may run beside a server. `umpire db check` looks into the books as well.',
   examples: [
     { text: 'Before the first start', command: 'umpire doctor' },
+    { text: 'At once, in a check of health', command: 'umpire doctor --quick' },
     { text: 'With the settings of the server, for a program', command: 'umpire doctor --config umpire.yaml --json' },
   ],
   json: { isList: false, members: ['ok', 'findings'] },
@@ -24,21 +32,27 @@ export const doctorCommand: Command = {
   async run(given, program) {
     refusePositionals(given);
     const findings: Finding[] = [];
-    for await (const finding of program.diagnose(given.settings)) {
+    for await (const finding of program.diagnose(given.settings, { isQuick: given.options['quick'] === true })) {
       findings.push(finding);
-      if (!given.options['json']) program.writeOut(toLine(finding));
+      if (!given.options['json']) program.writeOut(toLines(finding, program));
     }
     const count = (state: Finding['state']): number => findings.filter((finding) => finding.state === state).length;
-    const [faults, warnings] = [count('fault'), count('warning')];
+    const [faults, warnings] = [count('fail'), count('warn')];
     if (given.options['json']) program.writeOut(renderJson({ ok: faults === 0, findings }));
     else program.writeOut(`\n${verdict(faults, warnings)}\n`);
     return faults === 0 ? EXIT.done : EXIT.failed;
   },
 };
 
-function toLine({ state, subject, text }: Finding): string {
-  const head = `${state.padEnd(STATE_WIDTH)}${subject.padEnd(SUBJECT_WIDTH)}`;
-  return `${head.endsWith(' ') ? head : `${head} `}${text.replaceAll('\n', `\n${' '.repeat(STATE_WIDTH + SUBJECT_WIDTH)}`)}\n`;
+function toLines({ state, subject, text, remedy }: Finding, { paint, isTerminal, columns }: Program): string {
+  const margin = STATE_WIDTH + SUBJECT_WIDTH;
+  // Elsewhere a line is for a program, and stays one.
+  const width = isTerminal ? Math.max(MIN_TEXT_WIDTH, columns - margin) : Number.POSITIVE_INFINITY;
+  const told = [text, ...(remedy === undefined ? [] : [`→ ${remedy}`])].flatMap((line) =>
+    wrap(line, width).split('\n'),
+  );
+  const head = `${paint(STYLES[state], state)}${' '.repeat(STATE_WIDTH - state.length)}${subject.padEnd(SUBJECT_WIDTH - 1)} `;
+  return `${head}${told.join(`\n${' '.repeat(margin)}`)}\n`;
 }
 
 function verdict(faults: number, warnings: number): string {

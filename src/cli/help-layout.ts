@@ -71,7 +71,7 @@ function widthOf(columns: number): number {
 }
 
 /** Breaks lines at spaces; those that begin with one are shown as they are. */
-function wrap(text: string, columns: number, hanging = 0): string {
+export function wrap(text: string, columns: number, hanging = 0): string {
   return text
     .split('\n')
     .flatMap((line) => (line.startsWith(' ') ? [line] : wrapLine(line, columns, hanging)))

@@ -49,10 +49,13 @@ export interface DecisionModel {
 
 /** One thing that `umpire doctor` looked at. */
 export interface Finding {
-  readonly state: 'ok' | 'note' | 'warning' | 'fault';
+  /** `note`: worth knowing. `warn`: something will go wrong one day. `fail`: a server would not work. */
+  readonly state: 'ok' | 'note' | 'warn' | 'fail';
   /** `data folder`, `upstream local` */
   readonly subject: string;
   readonly text: string;
+  /** What to do. */
+  readonly remedy?: string;
 }
 
 /** A setting as it would hold; secrets are masked. */
@@ -98,8 +101,8 @@ export interface Program {
   verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;
   /** The configured models; checksums are verified, nothing is loaded. */
   listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
-  /** Looks at everything a server needs, and changes nothing. */
-  diagnose(flags: SettingFlags): AsyncIterable<Finding>;
+  /** Looks at everything a server needs, and changes nothing. Quick: no model is loaded. */
+  diagnose(flags: SettingFlags, options: { readonly isQuick: boolean }): AsyncIterable<Finding>;
   /** Ids and aliases, checked against nothing. */
   listModelIds(flags: SettingFlags): Promise<readonly string[]>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;

@@ -6,7 +6,7 @@ type LineStyle = 'dim' | 'red' | 'yellow' | 'green' | 'cyan' | 'bold';
 /** Makes words stand out, or gives them back as they are. */
 export type LinePaint = (style: LineStyle, text: string) => string;
 
-type Fields = Readonly<Record<string, unknown>>;
+type LineFields = Readonly<Record<string, unknown>>;
 
 const LEVEL_STYLES: Readonly<Record<string, LineStyle>> = { fatal: 'red', error: 'red', warn: 'yellow', debug: 'dim' };
 const TIME = { start: 'YYYY-MM-DDT'.length, end: 'YYYY-MM-DDTHH:MM:SS'.length };
@@ -31,7 +31,7 @@ export function toTextLine(line: string, paint: LinePaint): string {
   return `${`${head} ${told.join('  ')}`.trimEnd()}\n${stack === undefined ? '' : `${String(stack)}\n`}`;
 }
 
-function requestColumns(fields: Fields, paint: LinePaint): string[] {
+function requestColumns(fields: LineFields, paint: LinePaint): string[] {
   const { method, route, status, durationMs, model, inputTokens, outputTokens, costUsd, keyId, code, ...others } =
     fields;
   const duration = typeof durationMs === 'number' ? `${durationMs.toFixed(1)} ms` : '';
@@ -53,7 +53,7 @@ function statusStyle(status: number): LineStyle {
   return status >= 400 ? 'yellow' : 'green';
 }
 
-function toPairs(fields: Fields): string[] {
+function toPairs(fields: LineFields): string[] {
   return Object.entries(fields).map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );

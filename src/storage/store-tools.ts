@@ -1,11 +1,12 @@
 // What `umpire db …` does to a store as a whole: backup, restore, check, copy. Chooses between the databases; the work
 // itself is in the files that it calls.
 
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { messageOf, StoreUnavailableError } from '../domain/errors.ts';
 import type { CheckedStore, CopiedStore, RestoredStore, StoreBackup } from '../domain/store-report.ts';
 import { checkBooks } from './check-store.ts';
 import { copyStore } from './copy-store.ts';
+import { selectSchemaVersion } from './inspect-store.ts';
 import { newestSchemaVersion, requireKnownVersion } from './migrations.ts';
 import { dumpCommand, restoreCommand } from './postgres/postgres-commands.ts';
 import type { Database } from './schema.ts';
@@ -58,23 +59,6 @@ export async function checkStore(store: StoreLocation): Promise<CheckedStore> {
 }
 
 /**
- * Of a store that exists. Changes nothing.
- * @returns undefined for a database in which nobody has made a store yet
- * @throws StorageError when it cannot be reached or read, or is of a newer umpire
- */
-export async function findStoreVersion(store: StoreLocation): Promise<number | undefined> {
-  return await withDatabase(store, async (database) => {
-    const version = await selectSchemaVersion(database).catch(async (error: unknown) => {
-      if (error instanceof StoreUnavailableError) throw error;
-      // A database that answers this is sound; it only lacks our tables.
-      await sql`select 1`.execute(database);
-      return undefined;
-    });
-    return version === undefined ? undefined : requireKnownVersion(storeNameOf(store), version);
-  });
-}
-
-/**
  * Copies everything. Both schemas are brought up to date first.
  * @throws StorageError when a server uses one of the two, or the target is not empty; then the target stays empty
  */
@@ -97,11 +81,4 @@ async function readSchemaVersion(database: Kysely<Database>, store: StoreLocatio
     throw new StorageError(`${storeNameOf(store)} holds no store of umpire: ${messageOf(error)}`);
   });
   return requireKnownVersion(storeNameOf(store), version);
-}
-
-async function selectSchemaVersion(database: Kysely<Database>): Promise<number> {
-  const { rows } = await sql<{ version: number | null }>`select max(version) as version from schema_migrations`.execute(
-    database,
-  );
-  return Number(rows[0]?.version ?? 0);
 }

@@ -19,6 +19,8 @@ export interface UpstreamFinding {
   readonly state: 'ok' | 'warning' | 'fault';
   /** What was found, without a period at its end. */
   readonly text: string;
+  /** Its clock, in whole seconds; undefined: it does not tell. */
+  readonly dateMs?: number | undefined;
 }
 
 const MAX_LIST_BYTES = 4 * 1024 * 1024;
@@ -36,9 +38,10 @@ export async function checkUpstream(upstream: CheckedUpstream, signal: AbortSign
   };
   try {
     const url = `${origin}${pathname.replace(/\/+$/, '')}/models${search}`;
-    const { statusCode, body } = await request(url, { headers, signal, reset: true });
+    const { statusCode, headers: told, body } = await request(url, { headers, signal, reset: true });
     const text = await readStart(body);
-    return judge(statusCode, text, upstream);
+    const dateMs = Date.parse(String(told['date']));
+    return { ...judge(statusCode, text, upstream), dateMs: Number.isNaN(dateMs) ? undefined : dateMs };
   } catch (error) {
     if (signal.aborted) return { state: 'fault', text: 'gives no answer in time' };
     return { state: 'fault', text: `cannot be reached: ${codeOf(error)}` };

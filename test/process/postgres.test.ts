@@ -70,3 +70,23 @@ it('servers over PostgreSQL do not start without their store, and say why withou
     `umpire: The store on PostgreSQL (127.0.0.1:${postgres.port}/nowhere) cannot be used: database "nowhere" does not exist.\n`,
   );
 });
+
+it('doctor over PostgreSQL says how far the clocks are apart, and what a user who may only read lacks', async () => {
+  const url = await postgres.createDatabase();
+  const cwd = mkdtempSync(join(tmpdir(), 'umpire-doctor-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const env = { UMPIRE_DATABASE_URL: url, UMPIRE_MODELS: MODEL, UMPIRE_PORT: '0' };
+  expect((await runUmpire(['keys', 'create', '--name', 'x'], { cwd, env })).code).toBe(0);
+  const sound = await runUmpire(['doctor', '--quick'], { cwd, env });
+  expect(sound).toMatchObject({ code: 0, error: '' });
+  expect(sound.out).toMatch(/^ok +store +PostgreSQL .*schema (\d+) of \1$/m);
+  expect(sound.out).toMatch(/^ok +clock +\S+Z, 0\.\d s (ahead of|behind) that of the database$/m);
+  await postgres.query(
+    url,
+    `alter database "${new URL(url).pathname.slice(1)}" set default_transaction_read_only = on`,
+  );
+  const readOnly = await runUmpire(['doctor', '--quick'], { cwd, env });
+  expect(readOnly.code).toBe(1);
+  expect(readOnly.out).toMatch(/^fail +store +PostgreSQL .* cannot be written$/m);
+  expect(sound.out + readOnly.out).not.toContain(postgres.password);
+});
