@@ -2,7 +2,7 @@
 
 import { type Command, refusePositionals } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { wrap } from './help-layout.ts';
+import { wrapText } from './help-layout.ts';
 import type { Style } from './paint.ts';
 import type { Finding, Program } from './program.ts';
 import { JSON_OPTION, renderJson } from './table.ts';
@@ -49,7 +49,7 @@ function toLines({ state, subject, text, remedy }: Finding, { paint, isTerminal,
   // Elsewhere a line is for a program, and stays one.
   const width = isTerminal ? Math.max(MIN_TEXT_WIDTH, columns - margin) : Number.POSITIVE_INFINITY;
   const told = [text, ...(remedy === undefined ? [] : [`→ ${remedy}`])].flatMap((line) =>
-    wrap(line, width).split('\n'),
+    wrapText(line, width).split('\n'),
   );
   const head = `${paint(STYLES[state], state)}${' '.repeat(STATE_WIDTH - state.length)}${subject.padEnd(SUBJECT_WIDTH - 1)} `;
   return `${head}${told.join(`\n${' '.repeat(margin)}`)}\n`;

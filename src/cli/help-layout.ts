@@ -27,13 +27,13 @@ export function renderPage(paragraphs: readonly string[]): string {
 }
 
 export function paragraph(text: string, { columns }: HelpPage): string {
-  return wrap(text, widthOf(columns));
+  return wrapText(text, widthOf(columns));
 }
 
 /** `Usage: umpire keys …`; its further lines begin under the first word after the title. */
 export function titledLine(title: string, text: string, { columns, paint }: HelpPage): string {
   const hanging = title.length + 2;
-  return paint('bold', `${title}:`) + wrap(`${title}: ${text}`, widthOf(columns), hanging).slice(hanging - 1);
+  return paint('bold', `${title}:`) + wrapText(`${title}: ${text}`, widthOf(columns), hanging).slice(hanging - 1);
 }
 
 /** @returns nothing where there are no rows */
@@ -51,7 +51,7 @@ export function titledExamples(
   { columns, paint }: HelpPage,
 ): string {
   const shown = examples.map(({ text, command }) => {
-    const comment = wrap(text, widthOf(columns) - GAP - '# '.length).split('\n');
+    const comment = wrapText(text, widthOf(columns) - GAP - '# '.length).split('\n');
     return indent([...comment.map((line) => paint('dim', `# ${line}`)), command].join('\n'), GAP);
   });
   return `${paint('bold', `${title}:`)}\n${shown.join('\n\n')}`;
@@ -60,8 +60,8 @@ export function titledExamples(
 function renderRow([name, text]: HelpRow, textColumn: number, { columns, paint }: HelpPage): string {
   const width = widthOf(columns);
   const painted = `  ${paint('cyan', name)}`;
-  if (width < NARROW_COLUMNS) return `${painted}\n${indent(wrap(text, width - NARROW_INDENT), NARROW_INDENT)}`;
-  const told = indent(wrap(text, width - textColumn), textColumn);
+  if (width < NARROW_COLUMNS) return `${painted}\n${indent(wrapText(text, width - NARROW_INDENT), NARROW_INDENT)}`;
+  const told = indent(wrapText(text, width - textColumn), textColumn);
   const gap = textColumn - GAP - name.length;
   return gap > 0 ? `${painted}${' '.repeat(gap)}${told.trimStart()}` : `${painted}\n${told}`;
 }
@@ -71,7 +71,7 @@ function widthOf(columns: number): number {
 }
 
 /** Breaks lines at spaces; those that begin with one are shown as they are. */
-export function wrap(text: string, columns: number, hanging = 0): string {
+export function wrapText(text: string, columns: number, hanging = 0): string {
   return text
     .split('\n')
     .flatMap((line) => (line.startsWith(' ') ? [line] : wrapLine(line, columns, hanging)))

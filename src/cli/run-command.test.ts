@@ -42,7 +42,7 @@ describe('a mistake in the command line', () => {
     [['usage', 'kev'], 'nothing to do with "kev"'],
     [['usage', '--by', 'key,week'], '--by takes key, model, endpoint, end, day, hour'],
     [['usage', '--by', 'key,key'], '--by names something twice'],
-    [['usage', '--by', 'day,hour'], '--by takes day or hour, not both'],
+    [['usage', '--by', 'day,hour'], '--by takes one of day, hour, minute'],
     [['usage', '--from', 'yesterday'], '--from takes 90m, 12h, 30d, 52w, or a date'],
     [['usage', '--from', '2027-01-02', '--to', '2027-01-02'], '--from must lie before --to'],
     [['requests', '--limit', 'all'], '--limit takes a whole number'],

@@ -1,10 +1,10 @@
 // What `umpire doctor` finds about the machine: Node, the processor, memory and disk.
 
 import { readFileSync, statfsSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import type { Finding } from '../../cli/program.ts';
 import type { Config } from '../../config/schema.ts';
-import { countCores } from '../../engine/core-count.ts';
+
 import { note, ok, warning } from './findings.ts';
 
 const BYTES_PER_MIB = 2 ** 20;
@@ -20,7 +20,7 @@ export function lookAtNode(): Finding {
 /** @param features as the kernel names them; undefined: unknown here */
 export function lookAtProcessor(features: ReadonlySet<string> | undefined = readFeatures()): Finding {
   const model = cpus()[0]?.model.trim() || 'unknown processor';
-  const cores = countCores();
+  const cores = availableParallelism();
   const head = `${model}, ${cores} ${cores === 1 ? 'core' : 'cores'} for this process`;
   if (features === undefined) return note('cpu', `${head}; what it can compute is not told on this system`);
   const has = (...names: string[]): boolean => names.some((name) => features.has(name));
@@ -55,7 +55,7 @@ export function lookAtMemory(
   { engine, answers }: Config,
   availableBytes = Math.min(process.availableMemory(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
 ): Finding {
-  const workers = engine.workers ?? countCores();
+  const workers = engine.workers ?? availableParallelism();
   const wantedBytes = BASE_BYTES + workers * engine.stateCacheBytes + answers.cacheBytes;
   const told = `${toMib(availableBytes)} available; a server with these settings may use ${toMib(wantedBytes)}`;
   if (availableBytes >= wantedBytes) return ok('memory', told);
