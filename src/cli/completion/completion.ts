@@ -29,7 +29,7 @@ export function createCompletionCommand(listCommands: () => readonly Command[]):
     notes:
       'Commands and options, files, and values where they are known: scopes, settings, ids of the models configured now.',
     examples: [
-      { text: 'bash: in ~/.bashrc', command: 'source <(umpire completion bash)' },
+      { text: 'bash: in ~/.bashrc', command: 'source <(umpire completion bash)', untested: 'needs bash' },
       { text: 'zsh: in ~/.zshrc, after compinit', command: 'source <(umpire completion zsh)', untested: 'needs zsh' },
       { text: 'fish', command: 'umpire completion fish > ~/.config/fish/completions/umpire.fish' },
     ],
