@@ -50,7 +50,10 @@ export function createLiveCall<Subject>({ path, request, isLive }: LiveCallOptio
     sentBody = body;
     isAsking.value = true;
     const reply = await callApi(path, { key, body, signal: own.signal }).catch((failure: unknown) => {
-      if (underWay === own) error.value = failure;
+      if (underWay !== own) return;
+      error.value = failure;
+      // Whoever comes back to it may hope for more.
+      sentBody = undefined;
     });
     if (underWay !== own) return;
     isAsking.value = false;

@@ -1,6 +1,6 @@
 // Keeps the address in step with the forms, so that it can be copied at any time, and the forms with the address.
 
-import { effect } from '@preact/signals-core';
+import { effect, signal } from '@preact/signals-core';
 import { systemPrompt } from './chat-form.ts';
 import { chosenTab } from './chosen-tab.ts';
 import { documentText, drafts, threshold } from './decision-form.ts';
@@ -10,10 +10,13 @@ import { MAX_LINK_CHARACTERS } from './share-link.ts';
 
 const QUIET_MS = 500;
 
+/** Whether the page was opened by a link that says nothing: cut on its way, or by another version. */
+export const isLinkBroken = signal(false);
+
 /** @returns once the forms hold what the address says */
 export async function followAddress(): Promise<void> {
-  await unpackPage(location.hash.slice(1));
-  addEventListener('hashchange', () => void unpackPage(location.hash.slice(1)));
+  await readAddress();
+  addEventListener('hashchange', () => void readAddress());
   let isFirst = true;
   effect(() => {
     const all = [chosenTab, documentText, drafts, threshold, embeddingLines, systemPrompt];
@@ -26,6 +29,12 @@ export async function followAddress(): Promise<void> {
     const timer = setTimeout(() => void writeAddress(), QUIET_MS);
     return () => clearTimeout(timer);
   });
+}
+
+async function readAddress(): Promise<void> {
+  const fragment = location.hash.slice(1);
+  const isRead = await unpackPage(fragment);
+  isLinkBroken.value = fragment !== '' && !isRead;
 }
 
 /** @returns the address of the page as it stands; undefined: it would be too long */

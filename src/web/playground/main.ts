@@ -4,9 +4,10 @@ import { h, type JSX, render } from 'preact';
 import { fetchModels } from '../api/model-list.ts';
 import { KeyForm } from '../components/key-form.ts';
 import { Modal } from '../components/modal.ts';
+import { ErrorNotice } from '../components/notice.ts';
 import { PageHead } from '../components/page-head.ts';
 import { Tabs } from '../components/tabs.ts';
-import { followAddress } from './address-sync.ts';
+import { followAddress, isLinkBroken } from './address-sync.ts';
 import { ChatView } from './chat-view.ts';
 import { chooseTab, chosenTab } from './chosen-tab.ts';
 import { DecisionView } from './decision-view.ts';
@@ -15,10 +16,16 @@ import { KeyHint } from './key-gate.ts';
 import { findModel, isAskingForKey, keys } from './session.ts';
 import { ShareButton } from './share-button.ts';
 
+const BROKEN_LINK = 'This link cannot be read. It may have been cut on its way. Here is an example instead.';
+
 function PlaygroundPage(): JSX.Element {
   return h('div', { class: 'page' }, [
     h(PageHead, { current: '/' }, [h(ShareButton, {}), h(KeyButton, {})]),
-    h('main', { class: 'page-body' }, [h('h1', { class: 'for-ears' }, 'Playground'), h(Views, {})]),
+    h('main', { class: 'page-body' }, [
+      h('h1', { class: 'for-ears' }, 'Playground'),
+      h(ErrorNotice, { error: isLinkBroken.value ? BROKEN_LINK : undefined }),
+      h(Views, {}),
+    ]),
     h(KeyDialog, {}),
   ]);
 }
