@@ -1,10 +1,10 @@
 // The answers of a decision as bars for a terminal. Pure.
 
 import { parsePlainJson } from '../domain/json.ts';
+import { horizontalBar } from './plot.ts';
 import { clean } from './table.ts';
 
 const BAR_CELLS = 30;
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const MAX_LABEL = 32;
 
 interface WireAnswer {
@@ -62,14 +62,9 @@ function renderBars(rows: readonly (readonly [label: string, probability: number
   return rows
     .map(
       ([, p], index) =>
-        `  ${labels[index]?.padEnd(width)}  ${bar(p).padEnd(BAR_CELLS)}  ${(p * 100).toFixed(1).padStart(5)} %`,
+        `  ${labels[index]?.padEnd(width)}  ${horizontalBar(p, BAR_CELLS).padEnd(BAR_CELLS)}  ${(p * 100).toFixed(1).padStart(5)} %`,
     )
     .join('\n');
-}
-
-function bar(probability: number): string {
-  const eighths = Math.round(probability * BAR_CELLS * 8);
-  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
 }
 
 function shorten(label: string): string {

@@ -13,7 +13,7 @@ import { paceClock } from '../client/pace.ts';
 import { AskingStopped } from '../client/patient-asker.ts';
 import { messageOf } from '../domain/errors.ts';
 import { type BatchFiles, STANDARD } from './batch-options.ts';
-import { formatCount } from './batch-progress.ts';
+import { describeCount } from './batch-progress.ts';
 import { chooseServer, keyAdvice } from './choose-server.ts';
 import { type CommandArguments, UsageError } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -123,7 +123,7 @@ function unusableInput(told: string): CommandError {
 /** @throws CommandError, whose message has a line for every fault */
 function refuseFaults({ rows, faults, moreFaults }: InputSurvey, input: string): void {
   if (faults.length > 0) {
-    const more = moreFaults > 0 ? [`… and ${formatCount(moreFaults)} more`] : [];
+    const more = moreFaults > 0 ? [`… and ${describeCount(moreFaults)} more`] : [];
     const lines = [...faults.map(({ message }) => message), ...more];
     throw unusableInput(`${input} has faults, and nothing was asked:\n  ${lines.join('\n  ')}`);
   }
@@ -135,7 +135,7 @@ async function runOpen(given: CommandArguments, program: Program, batch: OpenBat
   const { rows: before, errors, repairedBytes } = output.written;
   const report = new ProgressReport(program, { before, errors, total });
   if (repairedBytes > 0) report.note('The last row of the output was not whole, and is asked again.');
-  if (before > 0) report.note(`${formatCount(before)} rows are in ${files.output} already.`);
+  if (before > 0) report.note(`${describeCount(before)} rows are in ${files.output} already.`);
   const isNothingLeft = total !== undefined && before >= total;
   const ending = isNothingLeft ? COMPLETE : await runReported(given, program, { batch, report });
   const exitCode = report.end(files.output, ending);

@@ -89,6 +89,19 @@ export function readBatchFiles({ options }: CommandArguments): BatchFiles {
   };
 }
 
+export interface BatchInput {
+  readonly path: string;
+  readonly format: RowFormat;
+  readonly delimiter: string;
+}
+
+/** Of a command that takes rows and has no other options of a batch. @throws UsageError */
+export function readBatchInput({ options }: CommandArguments): BatchInput {
+  const path = String(options['input']);
+  if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`);
+  return { path, format: formatOf(path, undefined, '--input'), delimiter: delimiterOf(path, undefined) };
+}
+
 function checkPaths(input: string, output: string): void {
   if (input !== STANDARD && !existsSync(input)) throw new UsageError(`There is no file ${input}.`);
   if (output.endsWith('.gz')) throw new UsageError('The output is not packed: name it .jsonl or .csv.');

@@ -43,12 +43,12 @@ export function describeProgress(counts: BatchCounts, rate: number): string {
   const done = before + rows;
   const parts = [
     total === undefined
-      ? `${formatCount(done)} rows`
-      : `${formatCount(done)} of ${formatCount(total)} rows (${percent(done, total)} %)`,
+      ? `${describeCount(done)} rows`
+      : `${describeCount(done)} of ${describeCount(total)} rows (${percent(done, total)} %)`,
     ...(rate > 0 ? [`${rate.toFixed(rate < 10 ? 2 : 1)} rows/s`] : []),
     ...(total !== undefined && rate > 0 && total > done ? [`${describeSeconds((total - done) / rate)} left`] : []),
     ...(costPicoUsd > 0n ? [shortUsd(costPicoUsd)] : []),
-    ...(errors > 0 ? [`${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}`] : []),
+    ...(errors > 0 ? [`${describeCount(errors)} ${errors === 1 ? 'error' : 'errors'}`] : []),
   ];
   return parts.join(', ');
 }
@@ -77,7 +77,7 @@ export function shortUsd(picoUsd: bigint): string {
   return `$${whole}.${fraction.slice(0, whole === '0' ? Math.max(CENTS, zeros + 2) : CENTS).padEnd(CENTS, '0')}`;
 }
 
-export function formatCount(rows: number): string {
+export function describeCount(rows: number): string {
   return rows.toLocaleString('en-US');
 }
 

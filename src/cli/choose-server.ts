@@ -21,7 +21,7 @@ export async function chooseServer(given: CommandArguments, program: Program): P
 }
 
 /** @returns undefined: none was given. @throws UsageError */
-function findServerUrl({ options }: CommandArguments, { clientSettings }: Program): string | undefined {
+export function findServerUrl({ options }: CommandArguments, { clientSettings }: Program): string | undefined {
   const { url = clientSettings.url } = options;
   if (typeof url !== 'string') return undefined;
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--url must be an http or https address.');

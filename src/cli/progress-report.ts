@@ -5,9 +5,9 @@ import type { BatchNews } from '../client/batch/batch-run.ts';
 import { formatUsd } from '../domain/money.ts';
 import {
   type BatchCounts,
+  describeCount,
   describeProgress,
   describeSeconds,
-  formatCount,
   RowRate,
   renderProgressBar,
   shortUsd,
@@ -67,12 +67,12 @@ export class ProgressReport {
     const { before, rows, errors, total } = this.#counts;
     const done = before + rows;
     if (ending.type === 'complete') {
-      const answered = `${formatCount(done - errors)} answered${errors > 0 ? `, ${formatCount(errors)} with errors` : ''}`;
-      this.note(`${formatCount(done)} rows in ${output}: ${answered}.${this.#describeRun()}`);
+      const answered = `${describeCount(done - errors)} answered${errors > 0 ? `, ${describeCount(errors)} with errors` : ''}`;
+      this.note(`${describeCount(done)} rows in ${output}: ${answered}.${this.#describeRun()}`);
       return errors > 0 ? EXIT.someRowsFailed : EXIT.done;
     }
     const reached =
-      total === undefined ? `${formatCount(done)} rows` : `${formatCount(done)} of ${formatCount(total)} rows`;
+      total === undefined ? `${describeCount(done)} rows` : `${describeCount(done)} of ${describeCount(total)} rows`;
     const why = ending.type === 'failed' ? ending.reason : 'Stopped.';
     this.note(
       `umpire: ${why}\n${reached} are in ${output}. The same command goes on with the rest.${this.#describeRun()}`,
@@ -106,7 +106,7 @@ export class ProgressReport {
     if (rows === 0) return '';
     const seconds = this.#seconds();
     const cost = costPicoUsd > 0n ? `, ${shortUsd(costPicoUsd)}` : '';
-    return ` This run: ${formatCount(rows)} rows in ${describeSeconds(seconds)}, ${(rows / seconds).toFixed(1)} a second${cost}.`;
+    return ` This run: ${describeCount(rows)} rows in ${describeSeconds(seconds)}, ${(rows / seconds).toFixed(1)} a second${cost}.`;
   }
 
   #seconds(): number {

@@ -4,6 +4,7 @@ import { messageOf } from '../domain/errors.ts';
 import { findNearest } from '../domain/near-miss.ts';
 import { LabelledFileError } from '../quality/labelled-row.ts';
 import { auditCommand } from './audit.ts';
+import { benchCommand } from './bench.ts';
 import { calibrateCommand } from './calibrate.ts';
 import { type Command, parseCommandLine, UsageError } from './command.ts';
 import { createCompletionCommand } from './completion/completion.ts';
@@ -37,6 +38,7 @@ export const COMMANDS: readonly Command[] = [
   doctorCommand,
   decideCommand,
   embedCommand,
+  benchCommand,
   evalCommand,
   calibrateCommand,
   keysCreateCommand,

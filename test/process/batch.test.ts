@@ -1,4 +1,4 @@
-// Batches as typed, against a server with keys and a ledger and in their own process: killed, resumed, stopped.
+// Batches and load tests as typed, against a server with keys and a ledger and in their own process: killed, resumed, stopped.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,5 +71,37 @@ describe('a batch', () => {
       { id: '1', embedding: expect.any(Array) },
       { id: '2', embedding: expect.any(Array) },
     ]);
+  });
+});
+
+describe('umpire bench', () => {
+  const short = ['--duration', '1', '--warmup', '0', '--words', '20'];
+  const bench = (...args: readonly string[]) => runUmpire(['bench', ...short, ...args], { cwd: folder, env });
+
+  it('measures clients that wait for their answers, and draws what it found', async () => {
+    const { code, out } = await bench('--concurrency', '2');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Closed loop, 2 clients: decisions by kev, \d+ s after 0 s of warm-up\.$/m);
+    expect(out).toMatch(/^requests +\d+, \d+ answered: [\d.]+ a second$/m);
+    expect(out).toMatch(/^latency +p50 [\d.]+ m?s {2}p95 [\d.]+ m?s {2}p99 [\d.]+ m?s/m);
+    expect(out).toMatch(/█/);
+    expect(out).toMatch(/^cost +\$0\.0\d+$/m);
+  });
+
+  it('measures arrivals at a rate, over texts of one’s own, for programs', async () => {
+    const { code, out } = await bench('--rate', '20', '--task', 'embeddings', '--input', 'rows.jsonl', '--json');
+    expect(code).toBe(0);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({ task: 'embeddings', model: 'text-embed-mini', rate: 20, concurrency: null });
+    expect(report.answered).toBe(report.requests);
+    expect(report.latency_ms.p50).toBeLessThanOrEqual(report.latency_ms.p99);
+    expect(report.slices).toHaveLength(40);
+  });
+
+  it('says what is wrong where nothing is answered', async () => {
+    const { code, error } = await bench('--model', 'nobody', '--concurrency', '1');
+    expect([code, error]).toEqual([1, 'umpire: No request was answered: model_not_found.\n']);
+    const without = await runUmpire(['bench'], { cwd: folder });
+    expect([without.code, without.error]).toEqual([2, expect.stringContaining('Say it with --url or UMPIRE_URL.')]);
   });
 });
