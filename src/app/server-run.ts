@@ -207,11 +207,11 @@ class ServerRun {
 
   async #greet(): Promise<void> {
     const { server, loaded, around } = this.#parts;
-    const { host, engine } = loaded.config;
+    const { host, engine, web: hasPages } = loaded.config;
     const { command, guides } = around;
     const tokenizer = await tellTokenizer(engine.tokenizer);
     const first = await server.keys.createFirst(FIRST_KEY);
-    const greeted: GreetedServer = { ...this.#describeStart(), host, port: this.#port, tokenizer };
+    const greeted: GreetedServer = { ...this.#describeStart(), host, port: this.#port, tokenizer, hasPages };
     // Past the log: a key never gets into one.
     around.writeOut(greet(greeted, { command, guides, firstKey: first?.secret }));
   }

@@ -27,7 +27,14 @@ const server: GreetedServer = {
   dataDir: '/srv/umpire/data',
   host: '127.0.0.1',
   port: 8080,
+  hasPages: true,
 };
+
+it('a server without pages names none', () => {
+  const told = greet({ ...server, hasPages: false }, { ...HINTS, firstKey: undefined });
+  expect(told).not.toContain('browser');
+  expect(told).toContain('http://127.0.0.1:8080/openapi.json');
+});
 
 it('the greeting is what README.md shows', () => {
   expect(README).toContain(`\n${greet(server, { ...HINTS, firstKey: 'ump_…' }).trim()}\n`);

@@ -9,6 +9,8 @@ export interface GreetedServer extends StartedServer {
   readonly port: number;
   /** Which code reads texts, and why not the fast one. */
   readonly tokenizer: string;
+  /** Whether it serves pages to people. */
+  readonly hasPages: boolean;
 }
 
 export interface Greeting {
@@ -35,10 +37,11 @@ export function greet(server: GreetedServer, { firstKey, command, guides }: Gree
       : [[`Your API key, shown only now: ${firstKey}`, 'Try it:'], [firstRequest(address, firstKey, server.models)]]),
     [
       'Next:',
+      ...(server.hasPages ? [`  try it in a browser     ${address}/`] : []),
       `  a key for each client   ${command} keys create --help`,
       `  use and costs           ${command} usage`,
       `  commands and settings   ${command} --help`,
-      `  the API                 ${address}/openapi.json`,
+      `  the API                 ${address}/${server.hasPages ? 'docs' : 'openapi.json'}`,
       ...(guides === undefined ? [] : [`  guides                  ${guides}`]),
       'Ctrl-C finishes what was accepted, then stops.',
     ],

@@ -3,7 +3,7 @@
 import { h, type JSX } from 'preact';
 import type { ApiReply } from '../api/call-api.ts';
 import { type ReplyFacts, readFacts } from '../api/reply-facts.ts';
-import { formatCount, formatDollars, formatDuration } from '../format/figures.ts';
+import { formatDollars, formatDuration, formatNumber } from '../format/figures.ts';
 
 interface Fact {
   readonly name: string;
@@ -37,8 +37,8 @@ function listFacts(facts: ReplyFacts): Fact[] {
       : [
           {
             name: 'Tokens',
-            value: formatCount(inputTokens),
-            detail: keptTokens > 0 ? `${formatCount(keptTokens)} kept from before` : undefined,
+            value: formatNumber(inputTokens),
+            detail: keptTokens > 0 ? `${formatNumber(keptTokens)} kept from before` : undefined,
           },
         ]),
     ...(costUsd === undefined ? [] : [{ name: 'Cost', value: formatDollars(costUsd) }]),

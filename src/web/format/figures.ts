@@ -23,6 +23,6 @@ export function formatDollars(dollars: number): string {
 }
 
 /** `5,000` */
-export function formatCount(count: number): string {
+export function formatNumber(count: number): string {
   return count.toLocaleString('en-US');
 }

@@ -3,12 +3,11 @@
 import { h, type JSX } from 'preact';
 import { RequestError } from '../api/call-api.ts';
 import { FactList } from '../components/fact-list.ts';
-import { ErrorNotice } from '../components/notice.ts';
 import { formatPercent } from '../format/figures.ts';
 import { AnswerCard, wordOf } from './answer-card.ts';
 import { readAnswers, type ShownAnswer } from './decision-answer.ts';
 import { decisionModel, decisions, drafts, draftsError, gaps, isLive, threshold } from './decision-form.ts';
-import { KeyGate } from './key-gate.ts';
+import { KeyedErrorNotice, KeyGate } from './key-gate.ts';
 import { ModelField } from './model-field.ts';
 
 export function AnswersPanel(): JSX.Element {
@@ -67,7 +66,7 @@ function NewestAnswers(): JSX.Element {
   const read = newest === undefined ? undefined : attemptToRead(newest.reply.body, newest.subject);
   const answers = Array.isArray(read) ? read : [];
   return h('div', { class: 'answers' }, [
-    h(ErrorNotice, {
+    h(KeyedErrorNotice, {
       error: isElsewhere ? `${error.message} See the question.` : (error ?? (Array.isArray(read) ? undefined : read)),
     }),
     h('div', { class: isStale ? 'answer-list is-stale' : 'answer-list' }, [

@@ -2,8 +2,7 @@
 
 import { h, type JSX, type TargetedEvent } from 'preact';
 import { CodeSamples } from '../components/code-samples.ts';
-import { ErrorNotice } from '../components/notice.ts';
-import { formatCount } from '../format/figures.ts';
+import { formatNumber } from '../format/figures.ts';
 import { chatSamples } from '../samples/openai-samples.ts';
 import {
   chatError,
@@ -18,6 +17,7 @@ import {
   systemPrompt,
   turns,
 } from './chat-form.ts';
+import { KeyedErrorNotice } from './key-gate.ts';
 import { ModelField } from './model-field.ts';
 import { findModel } from './session.ts';
 
@@ -32,7 +32,7 @@ export function ChatView(): JSX.Element {
           h('button', { type: 'button', class: 'button button-small', onClick: clearChat }, 'Start anew'),
         ]),
         h(Conversation, {}),
-        h(ErrorNotice, { error: chatError.value }),
+        h(KeyedErrorNotice, { error: chatError.value }),
         h(Composer, {}),
         h(UsageLine, {}),
       ]),
@@ -100,6 +100,6 @@ function Composer(): JSX.Element {
 
 function UsageLine(): JSX.Element {
   const usage = chatUsage.value;
-  const said = usage && `${formatCount(usage.inputTokens)} tokens in, ${formatCount(usage.outputTokens)} out`;
+  const said = usage && `${formatNumber(usage.inputTokens)} tokens in, ${formatNumber(usage.outputTokens)} out`;
   return h('p', { class: 'soft', role: 'status' }, isStreaming.value ? 'Answering…' : said);
 }

@@ -4,11 +4,11 @@ import { signal } from '@preact/signals';
 import { h, type JSX, type TargetedEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { ErrorNotice } from '../components/notice.ts';
-import { formatCount } from '../format/figures.ts';
+import { formatNumber } from '../format/figures.ts';
 import { addNextLine, documentText, nextLines } from './decision-form.ts';
 
-/** A file is read whole into the page; more than this is no document for a decision. */
-const MAX_FILE_BYTES = 32 * 1024 * 1024;
+/** No model reads as much, and browsers stand still over it: 8,192 tokens are about 40 kB. */
+const MAX_BYTES = 2_000_000;
 const fileError = signal<unknown>();
 
 export function DocumentField(): JSX.Element {
@@ -20,6 +20,12 @@ export function DocumentField(): JSX.Element {
     event.preventDefault();
     void readFile(file);
   };
+  const paste = (event: ClipboardEvent): void => {
+    const { length = 0 } = event.clipboardData?.getData('text/plain') ?? '';
+    if (length <= MAX_BYTES) return;
+    event.preventDefault();
+    fileError.value = tooLarge(length);
+  };
   const over = (event: DragEvent): void => {
     event.preventDefault();
     setIsOver(true);
@@ -27,7 +33,7 @@ export function DocumentField(): JSX.Element {
   return h('section', { class: 'panel document', 'aria-labelledby': 'document-title' }, [
     h('div', { class: 'panel-head' }, [
       h('h2', { id: 'document-title' }, h('label', { for: 'document' }, 'Document')),
-      h('span', { class: 'soft' }, `${formatCount(documentText.value.length)} characters`),
+      h('span', { class: 'soft' }, `${formatNumber(documentText.value.length)} characters`),
       h(FileButton, {}),
     ]),
     h('textarea', {
@@ -43,6 +49,7 @@ export function DocumentField(): JSX.Element {
       onDragOver: over,
       onDragLeave: () => setIsOver(false),
       onDrop: drop,
+      onPaste: paste,
     }),
     h(ErrorNotice, { error: fileError.value }),
     nextLines.value.length > 0 && h(NextLine, {}),
@@ -68,12 +75,16 @@ function NextLine(): JSX.Element {
   ]);
 }
 
+function tooLarge(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB are too much to decide about. Take the part that matters.`;
+}
+
 async function readFile(file: File): Promise<void> {
   const refuse = (reason: string): void => {
     fileError.value = `${file.name}: ${reason}`;
   };
   fileError.value = undefined;
-  if (file.size > MAX_FILE_BYTES) return refuse('too large for a document.');
+  if (file.size > MAX_BYTES) return refuse(tooLarge(file.size));
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
     if (text.includes('\0')) return refuse('this is no text.');

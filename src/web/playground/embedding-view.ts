@@ -5,11 +5,10 @@ import { h, type JSX, type TargetedEvent } from 'preact';
 import { createLiveCall } from '../api/live-call.ts';
 import { CodeSamples } from '../components/code-samples.ts';
 import { FactList } from '../components/fact-list.ts';
-import { ErrorNotice } from '../components/notice.ts';
 import { embeddingSamples } from '../samples/openai-samples.ts';
 import { chosenTab } from './chosen-tab.ts';
 import { HeatMap } from './heat-map.ts';
-import { KeyGate } from './key-gate.ts';
+import { KeyedErrorNotice, KeyGate } from './key-gate.ts';
 import { findModel, keys } from './session.ts';
 import { readVectors, similaritiesOf } from './similarities.ts';
 
@@ -81,7 +80,7 @@ function NewestMap(): JSX.Element {
   const newest = embeddings.answer.value;
   const isStale = embeddings.isAsking.value || embeddings.error.value !== undefined;
   return h('div', { class: 'answers' }, [
-    h(ErrorNotice, { error: embeddings.error.value }),
+    h(KeyedErrorNotice, { error: embeddings.error.value }),
     newest &&
       h('div', { class: isStale ? 'answer-list is-stale' : 'answer-list' }, [
         h(HeatMap, { texts: newest.subject, similarities: similaritiesOf(readVectors(newest.reply.body)) }),

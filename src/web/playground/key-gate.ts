@@ -1,6 +1,7 @@
 // Stands before whatever needs a key: asks for one where there is none, and says why one that is there does not serve.
 
 import { type ComponentChildren, h, type JSX } from 'preact';
+import { RequestError } from '../api/call-api.ts';
 import type { UsableModel } from '../api/model-list.ts';
 import { fetchModels } from '../api/model-list.ts';
 import { KeyForm } from '../components/key-form.ts';
@@ -21,7 +22,7 @@ export interface KeyGateProps {
 
 export function KeyGate({ type, children }: KeyGateProps): JSX.Element {
   if (keys.key.value === undefined) return h(Welcome, {});
-  if (modelsError.value !== undefined) return h(RefusedKey, {});
+  if (modelsError.value !== undefined) return h(KeyedErrorNotice, { error: modelsError.value });
   if (models.value !== undefined && findModel(type) === undefined) {
     return h('p', { class: 'notice' }, `This key may not use ${TYPE_WORDS[type]}, or the server has none.`);
   }
@@ -35,13 +36,18 @@ function Welcome(): JSX.Element {
   ]);
 }
 
-function RefusedKey(): JSX.Element {
+/** What another key would mend. */
+const KEY_CODES = ['invalid_api_key', 'insufficient_scope', 'insufficient_quota', 'model_not_allowed'];
+
+/** What went wrong, and a way out where it was for the key. */
+export function KeyedErrorNotice({ error }: { readonly error: unknown }): JSX.Element {
   const askForKey = (): void => {
     isAskingForKey.value = true;
   };
-  return h('div', { class: 'welcome' }, [
-    h(ErrorNotice, { error: modelsError.value }),
-    h('button', { type: 'button', class: 'button', onClick: askForKey }, 'Enter another key'),
+  const isOfKey = error instanceof RequestError && KEY_CODES.includes(error.code);
+  return h('div', { class: 'keyed-error' }, [
+    h(ErrorNotice, { error }),
+    isOfKey && h('button', { type: 'button', class: 'button button-small', onClick: askForKey }, 'Enter another key'),
   ]);
 }
 
