@@ -45,7 +45,7 @@ function ServerFigures({ status }: { readonly status: StatusFigures }): JSX.Elem
   const { engine, caches, requests_under_way: underWay } = status;
   const { answers } = caches;
   const asked = answers === null ? 0 : answers.run + answers.merged + answers.kept;
-  return h('dl', { class: 'facts' }, [
+  return h('dl', { class: 'server-facts' }, [
     fact('Workers busy', `${engine.busy_workers} of ${engine.workers}`, engine.device),
     fact(
       'Queue',
