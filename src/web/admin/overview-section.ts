@@ -14,7 +14,7 @@ import { StatTile } from './stat-tile.ts';
 import { type ChartSeries, TimeChart } from './time-chart.ts';
 import { bucketsOf, firstInstantOf, TIME_RANGES, type TimeBuckets, type TimeRange } from './time-ranges.ts';
 import { seriesOf } from './usage-series.ts';
-import type { LatencyFigures, UsagePage, UsageSum, UsageTotals, WirePage } from './wire-types.ts';
+import type { LatencyTimes, UsagePage, UsageSum, UsageTotals, WirePage } from './wire-types.ts';
 
 const REFRESH_MS = 15_000;
 const DEFAULT_RANGE = TIME_RANGES[1] as TimeRange;
@@ -35,8 +35,8 @@ interface OverviewFigures {
   readonly isCut: boolean;
   readonly totals: UsageTotals;
   readonly ends: readonly UsageSum[];
-  readonly latency: LatencyFigures | undefined;
-  readonly latencies: readonly LatencyFigures[];
+  readonly latency: LatencyTimes | undefined;
+  readonly latencies: readonly LatencyTimes[];
 }
 
 export function OverviewSection(): JSX.Element {
@@ -80,8 +80,8 @@ async function loadFigures(wanted: TimeRange, by: 'model' | 'key', abort: AbortS
   const [sums, ends, latency, latencies] = await Promise.all([
     askWholeList<UsageSum>(`/usage?${from}&group_by=${wanted.bucket},${by}`, abort),
     askAdmin<UsagePage>(`/usage?${from}&group_by=end`, call),
-    askAdmin<WirePage<LatencyFigures>>(`/latency?${from}`, call),
-    askAdmin<WirePage<LatencyFigures>>(`/latency?${from}&group_by=${wanted.bucket}&limit=1000`, call),
+    askAdmin<WirePage<LatencyTimes>>(`/latency?${from}`, call),
+    askAdmin<WirePage<LatencyTimes>>(`/latency?${from}&group_by=${wanted.bucket}&limit=1000`, call),
   ]);
   return {
     buckets,

@@ -24,7 +24,7 @@ export interface UsagePage extends WirePage<UsageSum> {
   readonly totals: UsageTotals;
 }
 
-export interface LatencyFigures {
+export interface LatencyTimes {
   readonly model?: string;
   readonly start?: string;
   readonly requests: number;
