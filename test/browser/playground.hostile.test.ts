@@ -1,6 +1,10 @@
 // The playground in bad hands and bad weather: hostile texts, broken links, documents out of bounds, keys that are gone,
 // servers and upstreams that die.
 
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ServerProcess } from '../process/server-process.ts';
 import { cutAfter, deltaChunk, HELLO_CHUNKS, stallAfter, streamChunks } from '../upstream/upstream-answers.ts';
@@ -236,6 +240,42 @@ describeInBrowser('the playground', ({ visit }) => {
     await documentOf(there).fill('Asked of nobody');
     await noticesIn(there).waitFor({ state: 'detached' });
     await second.dispose();
+  });
+
+  it('shows hostile names of models as names', async () => {
+    const models = [{ id: EVIL }, { id: '__proto__' }];
+    const upstreams = JSON.stringify([{ name: 'evil', baseUrl: site.upstream().baseUrl, models }]);
+    const other = await startSite({ settings: { UMPIRE_MODELS: 'text-embed-mini', UMPIRE_UPSTREAMS: upstreams } });
+    const there = await visit(`${other.address}/`);
+    await giveKey(there, other.key);
+    await there.page.getByRole('tab', { name: 'Chat' }).click();
+    await there.page.getByRole('combobox').selectOption('__proto__');
+    await there.page.getByRole('combobox').selectOption(EVIL);
+    await there.page.getByRole('button', { name: 'Send' }).click();
+    await turnsOf(there).getByText('Hello there!').waitFor();
+    expect(site.upstream().lastRequest.json).toMatchObject({ model: EVIL });
+    expect(await there.page.locator('img').count()).toBe(0);
+    await other.close();
+  });
+
+  // Shells of the kind that its samples are for.
+  it.skipIf(process.platform === 'win32')('makes curl samples that do what they say and nothing else', async () => {
+    const there = await visitWithKey();
+    const folder = mkdtempSync(join(tmpdir(), 'umpire-sample-'));
+    const attack = '\'; touch broken; \'\nJSON\ntouch broken\n$(touch broken) `touch broken` \\ "; touch broken; "';
+    await documentOf(there).fill(attack);
+    await writeQuestions(there, { [attack]: { type: 'choice', instructions: attack, criteria: { [attack]: attack } } });
+    const shown = there.page.getByRole('region', { name: 'The request in curl' });
+    await shown.getByText('touch broken').waitFor();
+    const env = { ...process.env, UMPIRE_API_KEY: site.key };
+    const { stdout } = spawnSync('sh', ['-c', (await shown.textContent()) ?? ''], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ answers: { [attack]: { choice: attack } } });
+    expect(readdirSync(folder)).toEqual([]);
+    rmSync(folder, { recursive: true });
   });
 
   it('works in two tabs at a time', async () => {
