@@ -35,6 +35,10 @@ const ADMIN_ROUTES = [
   ['GET', '/admin/v1/usage', 200],
   ['GET', '/admin/v1/requests', 200],
   ['GET', '/admin/v1/audit', 200],
+  ['GET', '/admin/v1/keys/key_0/standing', 404],
+  ['GET', '/admin/v1/latency', 200],
+  ['GET', '/admin/v1/requests/feed', 200],
+  ['GET', '/admin/v1/status', 200],
 ] as const;
 
 describe('the scope inference', () => {
