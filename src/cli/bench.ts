@@ -41,7 +41,7 @@ const SAMPLE_QUESTIONS = JSON.stringify({
 
 export const benchCommand: Command = {
   name: 'bench',
-  group: 'ask',
+  group: 'server',
   summary: 'Measure how much a server bears',
   usage: '--url http://… [--rate …] [--task …] [--json]',
   options: {
