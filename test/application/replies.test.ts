@@ -99,7 +99,18 @@ describe('the log', () => {
       return line;
     });
     expect(lines).toEqual([
-      { msg: 'request', requestId: 'mine', method: 'POST', route: PATH, status: 200, keyId: 'key_all' },
+      {
+        msg: 'request',
+        requestId: 'mine',
+        method: 'POST',
+        route: PATH,
+        status: 200,
+        keyId: 'key_all',
+        model: 'kev',
+        inputTokens: 10,
+        outputTokens: 0,
+        costUsd: '0.000000378',
+      },
       expect.objectContaining({ route: PATH, status: 400, code: 'invalid_request' }),
       expect.objectContaining({ route: 'unmatched', status: 404, code: 'not_found' }),
     ]);
