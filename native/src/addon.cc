@@ -1,4 +1,4 @@
-// The core as a Node-API addon, and one call about memory. Owns the border: arguments are checked, strings come in as
+// The core as a Node-API addon, and calls about memory and cores. Owns the border: arguments are checked, strings come in as
 // UTF-16, buffers as UTF-8, ids go out into typed arrays of the caller, and no exception leaves. A handle is an encoder, so it
 // belongs to one thread of Node; the vocabulary behind it is shared by all.
 
@@ -9,6 +9,9 @@
 
 #if defined(__GLIBC__)
 #include <malloc.h>
+#endif
+#if defined(__linux__)
+#include <sched.h>
 #endif
 
 #include "encoder.h"
@@ -35,6 +38,11 @@ using SharedVocabulary = std::shared_ptr<const Vocabulary>;
 struct ThreadState {
   Encoding encoding;
   std::u16string text;
+#if defined(__linux__)
+  /** Where it may run while it is not bound. */
+  cpu_set_t cores;
+  bool is_bound = false;
+#endif
 };
 
 /** The arguments of one call. */
@@ -149,7 +157,8 @@ const uint8_t* FindBytes(napi_env env, napi_value value, size_t& length) {
 
 /** Appends the ids of one text to the thread's encoding. */
 void EncodeText(const Call& call, Encoder& encoder, napi_value value, size_t limit) {
-  auto& [encoding, text] = call.state();
+  Encoding& encoding = call.state().encoding;
+  std::u16string& text = call.state().text;
   size_t length = 0;
   if (const uint8_t* bytes = FindBytes(call.env(), value, length)) {
     encoder.Encode(Utf8Text(bytes, length), {limit, true}, encoding);
@@ -239,9 +248,53 @@ napi_value GiveBackMemory(const Call& call) {
   malloc_trim(0);
   is_known = true;
 #endif
-  napi_value known = nullptr;
-  Check(napi_get_boolean(call.env(), is_known, &known), "a boolean");
-  return known;
+  return MakeBool(call.env(), is_known);
+}
+
+/** allowedCores(): Int32Array of the cores that this thread may run on; none where the system does not say */
+napi_value AllowedCores(const Call& call) {
+  std::vector<int32_t> cores;
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (int32_t core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(static_cast<size_t>(core), &set)) cores.push_back(core);
+    }
+  }
+#endif
+  return MakeTypedArray(call.env(), napi_int32_array, cores.data(), cores.size() * sizeof(int32_t), cores.size());
+}
+
+/** bindThread(core): until `unbindThread` this thread runs there alone; false where the system has no way or does not allow it */
+napi_value BindThread(const Call& call) {
+  const size_t core = call.limit(0);
+  bool is_bound = false;
+#if defined(__linux__)
+  ThreadState& state = call.state();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (core < CPU_SETSIZE) CPU_SET(core, &set);
+  if (!state.is_bound) {
+    const bool is_known = sched_getaffinity(0, sizeof state.cores, &state.cores) == 0;
+    is_bound = is_known && sched_setaffinity(0, sizeof set, &set) == 0;
+    state.is_bound = is_bound;
+  }
+#else
+  static_cast<void>(core);
+#endif
+  return MakeBool(call.env(), is_bound);
+}
+
+/** unbindThread(): it runs again where it could before */
+napi_value UnbindThread(const Call& call) {
+#if defined(__linux__)
+  ThreadState& state = call.state();
+  if (state.is_bound) sched_setaffinity(0, sizeof state.cores, &state.cores);
+  state.is_bound = false;
+#else
+  static_cast<void>(call);
+#endif
+  return nullptr;
 }
 
 /** Exceptions become JavaScript's. */
@@ -268,6 +321,9 @@ napi_value Start(napi_env env, napi_value exports) {
       {"encodeAll", nullptr, Guarded<EncodeAll>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
       {"take", nullptr, Guarded<Take>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
       {"encodeWithSpans", nullptr, Guarded<EncodeWithSpans>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
+      {"allowedCores", nullptr, Guarded<AllowedCores>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
+      {"bindThread", nullptr, Guarded<BindThread>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
+      {"unbindThread", nullptr, Guarded<UnbindThread>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
       {"giveBackMemory", nullptr, Guarded<GiveBackMemory>, nullptr, nullptr, nullptr, napi_enumerable, nullptr},
   };
   Check(napi_define_properties(env, exports, std::size(properties), properties), "the functions");

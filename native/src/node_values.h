@@ -86,6 +86,12 @@ inline void SetProperty(napi_env env, napi_value object, const char* name, napi_
   Check(napi_set_named_property(env, object, name, value), name);
 }
 
+inline napi_value MakeBool(napi_env env, bool boolean) {
+  napi_value value = nullptr;
+  Check(napi_get_boolean(env, boolean, &value), "a boolean");
+  return value;
+}
+
 inline napi_value MakeNumber(napi_env env, double number) {
   napi_value value = nullptr;
   Check(napi_create_double(env, number, &value), "a number");

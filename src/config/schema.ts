@@ -25,7 +25,7 @@ const engine = z.strictObject({
     defaultText: 'cores of the cgroup ÷ threadsPerWorker',
   }),
   threadsPerWorker: z.int().min(1).max(256).default(1).register(note, {
-    help: 'Cores one run uses. 1 is best for models of up to 30 M parameters.',
+    help: 'Cores one run uses; all of them for a caller who is alone, where threads can be bound to cores. 1 is best for models of up to 30 M parameters.',
   }),
   queueMaxJobs: count()
     .default(1024)

@@ -40,15 +40,17 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
   const folders = await readModelFolders(options.modelFolders);
   const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, tokenizer, onEvent } = options;
   onEvent({ level: 'info', message: `tokenizer: ${await tellTokenizer(tokenizer)}` });
+  const workers = options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker));
   const pool = new WorkerPool({
     models: folders,
     device,
     allowDeviceFallback,
     threads: threadsPerWorker,
+    aloneThreads: workers * threadsPerWorker,
     cacheFolder,
     stateCacheBytes,
     tokenizer,
-    workers: options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker)),
+    workers,
     onFault: (message) => onEvent({ level: 'error', message }),
   });
   return new PooledEngine({ ...options, folders, pool, openCounter: (folder) => openTokenCounter(folder, tokenizer) });

@@ -15,17 +15,24 @@ import {
 
 /** `[CLS]` and `[SEP]` of one text. */
 const SPECIAL_TOKENS = 2;
+const SAMPLE_CASES = 3;
 
 export interface CheckedModel {
   /** First fault found, with the number of its case; undefined: the model agrees. */
   readonly fault: string | undefined;
   /** Of the cases that ran warm: all but the first. */
   readonly timedCases: readonly TimedCase[];
-  /** Runs one golden case; its answer is not looked at. */
-  readonly probe: () => Promise<unknown>;
+  /** Runs the first case. @returns its answers */
+  readonly probe: () => Promise<GoldenAnswers>;
+  /** Runs the first few cases. @returns their answers */
+  readonly sample: () => Promise<GoldenAnswers[]>;
 }
 
+/** Probabilities of each question, or one vector. */
+type GoldenAnswers = readonly ArrayLike<number>[];
+
 interface GoldenRun {
+  readonly answers: GoldenAnswers;
   /** Of the state or the input, specials included. */
   readonly tokens: number;
   readonly inputTokens: number;
@@ -57,7 +64,8 @@ export function checkDecisions(
           findDecisionFault(expected, reply.probabilities[place] ?? [], precision),
         ) ?? [`no ${precision} answers`];
         const fault = faults.find((candidate) => candidate !== undefined);
-        return { tokens: reply.stateTokens, inputTokens: reply.inputTokens, expectedTokens, fault };
+        const { probabilities: answers, stateTokens: tokens, inputTokens } = reply;
+        return { answers, tokens, inputTokens, expectedTokens, fault };
       },
     })),
   );
@@ -79,7 +87,8 @@ export function checkEmbeddings(
         const isPair = expected !== undefined && vector instanceof Float32Array;
         const fault = isPair ? findEmbeddingFault(expected, vector, precision) : `no ${precision} vector`;
         const { inputTokens } = reply;
-        return { tokens: inputTokens + SPECIAL_TOKENS, inputTokens, expectedTokens, fault };
+        const answers = vector instanceof Float32Array ? [vector] : [];
+        return { answers, tokens: inputTokens + SPECIAL_TOKENS, inputTokens, expectedTokens, fault };
       },
     })),
   );
@@ -87,8 +96,14 @@ export function checkEmbeddings(
 
 async function checkCases(cases: readonly RunnableCase[]): Promise<CheckedModel> {
   const timedCases: TimedCase[] = [];
-  const probe = async () => cases[0]?.run();
-  if (cases.length === 0) return { fault: 'no cases', timedCases, probe };
+  const sample = async () => {
+    const samples: GoldenAnswers[] = [];
+    for (const { run } of cases.slice(0, SAMPLE_CASES)) samples.push((await run()).answers);
+    return samples;
+  };
+  const probe = async () => (await cases[0]?.run())?.answers ?? [];
+  const checked = { timedCases, probe, sample };
+  if (cases.length === 0) return { ...checked, fault: 'no cases' };
   for (const [place, { run, ...size }] of cases.entries()) {
     const startedMs = performance.now();
     const { tokens, inputTokens, expectedTokens, fault } = await run();
@@ -96,7 +111,7 @@ async function checkCases(cases: readonly RunnableCase[]): Promise<CheckedModel>
     const tokenFault =
       inputTokens === expectedTokens ? undefined : `${inputTokens} input tokens where ${expectedTokens} were due`;
     const caseFault = tokenFault ?? fault;
-    if (caseFault !== undefined) return { fault: `case ${place + 1}: ${caseFault}`, timedCases, probe };
+    if (caseFault !== undefined) return { ...checked, fault: `case ${place + 1}: ${caseFault}` };
   }
-  return { fault: undefined, timedCases, probe };
+  return { ...checked, fault: undefined };
 }

@@ -15,6 +15,7 @@ import {
   writeOptimizedGraph,
 } from './session.ts';
 import { inTurn } from './turn.ts';
+import { type RunWidth, WidthSession } from './width-session.ts';
 
 const GRAPH_NAME = 'graph.onnx';
 const WEIGHTS_NAME = 'weights.bin';
@@ -22,9 +23,14 @@ const WEIGHTS_NAME = 'weights.bin';
 /** What these take is bounded by one window and one short question. */
 const BOUNDED_ROLES: ReadonlySet<string> = new Set(['decide']);
 
+/** What a run of these takes is too little to be shared among threads. */
+const NARROW_ROLES: ReadonlySet<string> = new Set(['head']);
+
 export interface OpenerSettings extends SessionSettings {
   readonly cacheFolder: string | undefined;
   readonly turn: SharedArrayBuffer;
+  /** Of this worker: how wide its runs are. Default: narrow. */
+  readonly width?: RunWidth;
 }
 
 export interface OpenedGraphs {
@@ -32,6 +38,8 @@ export interface OpenedGraphs {
   /** What the cache gave; `written` if any graph was optimised anew, `none` where it was not used. */
   readonly optimizedGraphs: 'read' | 'written' | 'none';
   readonly warnings: readonly string[];
+  /** Whether runs may be wide. */
+  readonly isWidened: boolean;
 }
 
 /** @throws the library's error when a graph cannot be opened at all */
@@ -43,15 +51,31 @@ export async function openGraphs(
   const sessions = new Map<string, GraphSession>();
   const warnings: string[] = [];
   const states = new Set<string>();
+  let isWidened = false;
   for (const [role, name] of Object.entries(files)) {
     const source = { folder, role, path: join(folder.path, name) };
     const opened = await openThroughCache(source, { ...settings, isBounded: BOUNDED_ROLES.has(role) });
-    sessions.set(role, opened.session);
+    const session = opened.state === 'none' ? opened.session : await widened(source, opened.session, settings);
+    isWidened ||= session !== opened.session;
+    sessions.set(role, session);
     states.add(opened.state);
     if (opened.warning !== undefined) warnings.push(opened.warning);
   }
   const optimizedGraphs = states.has('none') ? 'none' : states.has('written') ? 'written' : 'read';
-  return { sessions, optimizedGraphs, warnings };
+  return { sessions, optimizedGraphs, warnings, isWidened };
+}
+
+/** The same graph a second time, over the same mapped weights. Without a cache it would have weights of its own. */
+async function widened(source: GraphSource, narrow: GraphSession, settings: OpenerSettings): Promise<GraphSession> {
+  const { width } = settings;
+  if (width === undefined || width.cores.length <= settings.threads || NARROW_ROLES.has(source.role)) return narrow;
+  const wide = await openThroughCache(source, {
+    ...settings,
+    threads: width.cores.length,
+    cores: width.cores,
+    isBounded: BOUNDED_ROLES.has(source.role),
+  });
+  return new WidthSession(narrow, wide.session, width);
 }
 
 interface GraphSource {

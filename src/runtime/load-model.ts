@@ -25,6 +25,9 @@ export interface LoadedModel {
   readonly probe: CheckedModel['probe'];
 }
 
+const WIDTHS_DIFFER =
+  'answers differ by the number of threads on this host: a caller who is alone gets one worker, too';
+
 const CPU_PRECISIONS = ['int8', 'fp32'];
 const DEVICE_PRECISIONS = ['fp16', 'fp32'];
 
@@ -50,7 +53,10 @@ export async function loadModel(folder: ModelFolder, settings: LoadSettings): Pr
     checkedFamily({ folder, precision, tokenizer, opened, memory: settings.memory }),
   );
   const { timedCases, probe } = checked;
-  const { optimizedGraphs, warnings } = opened;
+  const { optimizedGraphs } = opened;
+  const warnings = [...opened.warnings];
+  const isProven = !opened.isWidened || (await settings.width?.prove(checked.sample));
+  if (!isProven) warnings.push(WIDTHS_DIFFER);
   const loadMs = performance.now() - startedMs;
   const readsSharedMemory = family instanceof SplitEncoder && (await family.readsSharedMemory());
   const modelId = folder.manifest.id;

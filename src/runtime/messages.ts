@@ -10,7 +10,10 @@ export interface WorkerSetup {
   readonly models: readonly ModelFolder[];
   readonly device: string;
   readonly allowDeviceFallback: boolean;
+  /** Of one run. */
   readonly threads: number;
+  /** Of one run while no other worker has anything to do. Default: the same. */
+  readonly aloneThreads?: number | undefined;
   readonly cacheFolder: string | undefined;
   /** What this worker may keep of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
@@ -227,6 +230,13 @@ export interface ReplyOf {
   readonly probe: ProbeReply;
 }
 
+/** What a worker is sent. */
+export interface TaskOrder {
+  readonly task: Task;
+  /** Its runs take the cores of all workers, which have nothing to do. */
+  readonly isWide: boolean;
+}
+
 export type TaskReply = { readonly value: ReplyOf[Task['kind']] } | { readonly error: ErrorRecord };
 
 /** Posted once by each worker when its load has ended. */
@@ -236,6 +246,8 @@ export type LoadReport =
       readonly device: string;
       readonly models: readonly LoadedModelReport[];
       readonly warnings: readonly string[];
+      /** Whether its runs can take the cores of all workers. */
+      readonly canBeWide: boolean;
     }
   | { readonly kind: 'failed'; readonly message: string };
 

@@ -1,5 +1,5 @@
-// Finds and loads the addon that native/build.mjs compiles at install: the tokenizer, and one call about memory. The only
-// loader of it; what is done with it is native-tokenizer.ts's and worker.ts's.
+// Finds and loads the addon that native/build.mjs compiles at install: the tokenizer, and calls about memory and cores.
+// The only loader of it; what is done with it is native-tokenizer.ts's, worker.ts's and width-session.ts's.
 
 import { createRequire } from 'node:module';
 import type { BertVocabulary } from './tokenizer/bert-file.ts';
@@ -38,6 +38,12 @@ export interface NativeAddon {
   take(target: Int32Array): void;
   /** @returns `[tokens][3]`: id, start and end in UTF-16 units of the text */
   encodeWithSpans(handle: NativeHandle, text: string): Int32Array;
+  /** Where this thread may run; none where the system does not say. */
+  allowedCores(): Int32Array;
+  /** Until `unbindThread` this thread runs on one core alone. @returns false where that cannot be */
+  bindThread(core: number): boolean;
+  /** It may run again where it could before. */
+  unbindThread(): void;
   /** Of the whole process, what the allocator holds and nobody uses. @returns false where there is no way to do it */
   giveBackMemory(): boolean;
 }

@@ -21,6 +21,11 @@ export interface SessionSettings {
   readonly device: string;
   /** Threads of one run. */
   readonly threads: number;
+  /**
+   * One for each thread of a run, of which the first is the caller's own. The others are bound to theirs, and all wait for
+   * each other awake as long as the run goes on. Default: not bound, and asleep.
+   */
+  readonly cores?: readonly number[];
   /** Its runs are small whatever is asked: what one took is kept for the next. */
   readonly isBounded?: boolean;
 }
@@ -45,11 +50,23 @@ export const OPTIMIZATION = 'level=all;x64quantprecision;prepacked-aligned;exter
  * The library takes strings, and takes unknown keys without a word.
  * @param prepack whether weights are written in the layout the kernels want
  */
-function sessionEntries(output?: OptimizedOutput, prepack = true): Record<string, unknown> {
+function sessionEntries(
+  { cores = [] }: SessionSettings,
+  output?: OptimizedOutput,
+  prepack = true,
+): Record<string, unknown> {
   return {
     session: {
       // Spinning sessions side by side run three times slower.
-      intra_op: { allow_spinning: '0' },
+      intra_op: { allow_spinning: cores.length > 1 ? '1' : '0' },
+      ...(cores.length > 1 && {
+        force_spinning_stop: '1',
+        // The library counts from 1.
+        intra_op_thread_affinities: cores
+          .slice(1)
+          .map((core) => core + 1)
+          .join(';'),
+      }),
       inter_op: { allow_spinning: '0' },
       // Without it, hosts that lack VNNI saturate 16-bit sums and answer wrongly.
       x64quantprecision: '1',
@@ -79,13 +96,17 @@ function baseOptions({ device, threads, isBounded = false }: SessionSettings): I
 
 /** Opens a graph and optimises it in memory. */
 export async function openGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
-  const options = { ...baseOptions(settings), graphOptimizationLevel: 'all', extra: sessionEntries() } as const;
+  const options = { ...baseOptions(settings), graphOptimizationLevel: 'all', extra: sessionEntries(settings) } as const;
   return wrap(await InferenceSession.create(path, options));
 }
 
 /** Opens a graph that `writeOptimizedGraph` made; its weights are mapped, so sessions share them. */
 export async function openOptimizedGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
-  const options = { ...baseOptions(settings), graphOptimizationLevel: 'disabled', extra: sessionEntries() } as const;
+  const options = {
+    ...baseOptions(settings),
+    graphOptimizationLevel: 'disabled',
+    extra: sessionEntries(settings),
+  } as const;
   return wrap(await InferenceSession.create(path, options));
 }
 
@@ -121,7 +142,7 @@ async function optimizeTo(
     ...baseOptions(settings),
     graphOptimizationLevel: 'all',
     optimizedModelFilePath: output.graphPath,
-    extra: sessionEntries(output, prepack),
+    extra: sessionEntries(settings, output, prepack),
   });
   await session.release();
 }

@@ -3,20 +3,24 @@
 
 import { Piscina } from 'piscina';
 import { AppError, fromErrorRecord, messageOf } from '../domain/errors.ts';
-import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
+import type { LoadReport, ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
 import { StartError } from './start-error.ts';
 
 /** What the engine needs of a pool; its tests hand in their own. */
 export interface InferencePool {
   readonly workers: number;
+  /** Whose runs may take the cores of all workers; undefined: nobody's, or the models are not loaded. */
+  readonly wideWorker?: number | undefined;
   /** Resolves when every worker has loaded every model. @throws StartError */
   readonly loaded: Promise<PoolReport>;
   /**
    * Runs one task on one worker, which the caller sees to be free. It cannot be cancelled.
    * @param worker 0 to `workers` − 1; a worker that died is replaced under its number, with empty caches
+   * @param isWide its runs take the cores of all workers, which have nothing to do; of `wideWorker` alone. The answer is
+   * the same to the bit
    * @throws AppError what the worker said, or `internal_error` when the worker died
    */
-  run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]>;
+  run<T extends Task>(task: T, worker: number, isWide?: boolean): Promise<ReplyOf[T['kind']]>;
   /** Ends the workers once nothing is in flight: ending one inside a run aborts the whole process. */
   close(): Promise<void>;
 }
@@ -36,6 +40,9 @@ export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn' | 'scratchBy
   readonly workerFile?: URL;
 }
 
+/** Only this one has sessions for all cores: the others would keep as many threads and as much memory for nothing. */
+const WIDE_WORKER = 0;
+
 const MIB = 1024 * 1024;
 /** For each worker: 1,800 tokens of `kev`. What is longer comes in parts, to memory that workers share. */
 const SCRATCH_BYTES = 32 * MIB;
@@ -49,6 +56,7 @@ export class WorkerPool implements InferencePool {
   readonly #threads: readonly Piscina[];
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #onFault: (message: string) => void;
+  #wideWorker: number | undefined;
 
   constructor({ workers, onFault, workerFile = defaultWorkerFile(), ...setup }: WorkerPoolOptions) {
     // The runtime library reports home unless this is in the environment of the process before it is loaded; setting it
@@ -58,19 +66,29 @@ export class WorkerPool implements InferencePool {
     this.#onFault = onFault;
     const workerData: WorkerSetup = {
       ...setup,
+      aloneThreads: undefined,
       scratchBytes: SCRATCH_BYTES,
       turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     };
-    this.#threads = Array.from({ length: workers }, () => startThread(workerFile, workerData));
+    this.#threads = Array.from({ length: workers }, (_, worker) =>
+      startThread(
+        workerFile,
+        worker === WIDE_WORKER ? { ...workerData, aloneThreads: setup.aloneThreads } : workerData,
+      ),
+    );
     this.loaded = this.#collectReports();
     // Whoever awaits it sees the failure; without this line a failure before anyone does would end the process.
     this.loaded.catch(() => undefined);
   }
 
-  async run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]> {
+  get wideWorker(): number | undefined {
+    return this.#wideWorker;
+  }
+
+  async run<T extends Task>(task: T, worker: number, isWide = false): Promise<ReplyOf[T['kind']]> {
     const thread = this.#threads[worker];
     if (thread === undefined) throw new Error(`there is no worker ${worker}`);
-    const running: Promise<TaskReply> = thread.run(task);
+    const running: Promise<TaskReply> = thread.run({ task, isWide } satisfies TaskOrder);
     this.#inFlight.add(running);
     try {
       const reply = await running.catch(toWorkerError);
@@ -87,6 +105,11 @@ export class WorkerPool implements InferencePool {
     await Promise.all(this.#threads.map((thread) => thread.destroy()));
   }
 
+  #accept(reports: readonly Extract<LoadReport, { kind: 'loaded' }>[]): PoolReport {
+    if (reports.some(({ canBeWide }) => canBeWide)) this.#wideWorker = WIDE_WORKER;
+    return mergeReports(reports);
+  }
+
   /** All workers report before anything is decided: one that is still loading may be inside a run. */
   #collectReports(): Promise<PoolReport> {
     const reports: LoadReport[] = [];
@@ -100,7 +123,7 @@ export class WorkerPool implements InferencePool {
         }
         const failed = reports.find((entry) => entry.kind === 'failed');
         if (failed !== undefined) reject(new StartError(failed.message));
-        else resolve(mergeReports(reports.filter((entry) => entry.kind === 'loaded')));
+        else resolve(this.#accept(reports.filter((entry) => entry.kind === 'loaded')));
       };
       const takeError = (error: unknown) => {
         const message = messageOf(error);

@@ -9,12 +9,13 @@ import { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { dropUnusedEntries } from './graph-cache.ts';
 import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
-import type { LoadReport, ReplyOf, Task, TaskReply, WorkerSetup } from './messages.ts';
+import type { LoadReport, ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
 import { isAddon, loadAddon } from './native.ts';
 import { restWhenIdle } from './rest-when-idle.ts';
 import { chooseDevice } from './session.ts';
+import { RunWidth } from './width-session.ts';
 
-type Handler = (task: Task) => Promise<TaskReply>;
+type Handler = (order: TaskOrder) => Promise<TaskReply>;
 
 /** A promise, so that a replacement gets no task before it is ready. It never rejects: the report says what failed. */
 export default startWorker(workerData as WorkerSetup);
@@ -28,20 +29,22 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
       deviceGraph: findDeviceGraph(setup),
     });
     const memory = new StateMemory({ keptBytes: setup.stateCacheBytes, scratchBytes: setup.scratchBytes });
+    const addon = setup.tokenizer === 'javascript' ? undefined : await loadAddon();
+    const native = addon !== undefined && isAddon(addon) ? addon : undefined;
+    const width = new RunWidth(setup.aloneThreads ?? setup.threads, native);
     const models = new Map<string, LoadedModel>();
     for (const folder of setup.models) {
-      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, memory }));
+      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, memory, width }));
     }
     // The golden cases have touched memory that documents may take a while to need.
     memory.rest();
     if (setup.cacheFolder !== undefined) await dropUnusedEntries(setup.cacheFolder, Date.now());
-    const addon = setup.tokenizer === 'javascript' ? undefined : await loadAddon();
-    report(loadedReport(device, [...models.values()], warning));
+    report(loadedReport({ device, models: [...models.values()], warning, canBeWide: width.isAllowed }));
     return restWhenIdle(
-      (task) => settleTask(() => perform(task, models)),
+      ({ task, isWide }) => settleTask(() => width.during(isWide, () => perform(task, models))),
       () => {
         memory.rest();
-        if (addon !== undefined && isAddon(addon)) addon.giveBackMemory();
+        native?.giveBackMemory();
       },
     );
   } catch (error) {
@@ -55,10 +58,17 @@ function report(message: LoadReport): void {
   parentPort?.postMessage(message);
 }
 
-function loadedReport(device: string, models: readonly LoadedModel[], warning: string | undefined): LoadReport {
+interface Loaded {
+  readonly device: string;
+  readonly models: readonly LoadedModel[];
+  readonly warning: string | undefined;
+  readonly canBeWide: boolean;
+}
+
+function loadedReport({ device, models, warning, canBeWide }: Loaded): LoadReport {
   const warnings = models.flatMap((model) => model.warnings);
   if (warning !== undefined) warnings.unshift(warning);
-  return { kind: 'loaded', device, models: models.map((model) => model.report), warnings };
+  return { kind: 'loaded', device, models: models.map((model) => model.report), warnings, canBeWide };
 }
 
 /** A graph to try another device on; undefined unless every model has one. */

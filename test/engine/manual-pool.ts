@@ -6,12 +6,14 @@ import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts
 interface Started {
   readonly task: Task;
   readonly worker: number;
+  readonly isWide: boolean;
   readonly resolve: (reply: ReplyOf[Task['kind']]) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class ManualPool implements InferencePool {
   readonly workers: number;
+  readonly wideWorker: number | undefined;
   readonly loaded: Promise<PoolReport>;
   readonly finishLoading: (report: PoolReport) => void;
   readonly failLoading: (error: Error) => void;
@@ -19,15 +21,16 @@ export class ManualPool implements InferencePool {
   /** Tasks that run now, oldest first. */
   readonly started: Started[] = [];
 
-  constructor(workers: number) {
+  constructor(workers: number, wideWorker?: number) {
     this.workers = workers;
+    this.wideWorker = wideWorker;
     const { promise, resolve, reject } = Promise.withResolvers<PoolReport>();
     [this.loaded, this.finishLoading, this.failLoading] = [promise, resolve, reject];
   }
 
-  run<T extends Task>(task: T, worker: number): Promise<ReplyOf[T['kind']]> {
+  run<T extends Task>(task: T, worker: number, isWide = false): Promise<ReplyOf[T['kind']]> {
     const { promise, resolve, reject } = Promise.withResolvers<ReplyOf[Task['kind']]>();
-    this.started.push({ task, worker, resolve, reject });
+    this.started.push({ task, worker, isWide, resolve, reject });
     return promise as Promise<ReplyOf[T['kind']]>;
   }
 

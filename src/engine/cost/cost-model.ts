@@ -54,8 +54,9 @@ export class CostModel {
     for (let pass = 0; pass < CALIBRATION_PASSES; pass++) for (const each of cases) this.#learn(each, Infinity);
   }
 
-  observe(measurement: Measurement): void {
-    this.#learn(measurement, MOST_SURPRISE);
+  /** Nothing is learned of work whose time is not known. */
+  observe({ work, wallMs }: { readonly work: Work; readonly wallMs: number | undefined }): void {
+    if (wallMs !== undefined) this.#learn({ work, wallMs }, MOST_SURPRISE);
   }
 
   /**

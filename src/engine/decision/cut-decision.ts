@@ -73,7 +73,8 @@ export class CutDecision {
     const stateTokens = this.#countStateTokens();
     const sliced = plan.sliced.map(({ place, slices }) => {
       const ofQuestion = this.#slices.filter((slice) => slice.place === place);
-      const wallMs = sum(ofQuestion.map((slice) => slice.wallMs));
+      const knownMs = ofQuestion.flatMap((slice) => slice.wallMs ?? []);
+      const wallMs = knownMs.length === ofQuestion.length ? sum(knownMs) : undefined;
       return { place, wallMs, slices, joins: ofQuestion.filter(({ hasJoined }) => hasJoined).length };
     });
     model.cost.observeParts(measured.size, { encoded: this.#encoded, answered: this.#answered, sliced });

@@ -97,6 +97,7 @@ export class DecidingModel {
     const isReadInPlace = this.#readsSharedMemory && !isKept;
     const inputs: PlanInputs = {
       idleWorkers: this.scheduler.idleWorkers,
+      isWide: this.scheduler.wouldBeWide,
       queuedJobs: this.scheduler.queuedJobs,
       stateTokens: size.stateTokens,
       windowTokens: this.windowTokens,

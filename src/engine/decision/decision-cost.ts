@@ -31,9 +31,9 @@ export interface DecisionSize {
 
 /** What the parts of a decision came to. */
 export interface FinishedParts {
-  readonly encoded: readonly { readonly reply: EncodeReply; readonly wallMs: number }[];
+  readonly encoded: readonly { readonly reply: EncodeReply; readonly wallMs: number | undefined }[];
   readonly answered: readonly {
-    readonly wallMs: number;
+    readonly wallMs: number | undefined;
     /** Of its questions. */
     readonly places: readonly number[];
     /** Whether its worker put the document together for it. */
@@ -46,7 +46,7 @@ export interface FinishedParts {
 interface SlicedWork {
   readonly place: number;
   /** Of all slices. */
-  readonly wallMs: number;
+  readonly wallMs: number | undefined;
   readonly slices: number;
   /** How many of its workers put the document together for it. */
   readonly joins: number;
@@ -124,7 +124,10 @@ export class DecisionCost {
     });
   }
 
-  observeWhole(size: DecisionSize, { reply, wallMs }: { readonly reply: DecideReply; readonly wallMs: number }): void {
+  observeWhole(
+    size: DecisionSize,
+    { reply, wallMs }: { readonly reply: DecideReply; readonly wallMs: number | undefined },
+  ): void {
     const { stateTokens, keptTokens, inputTokens } = reply;
     const questions = this.#observeTokens(size, stateTokens, inputTokens);
     this.#costs.observe({ work: this.#wholeWork(stateTokens, keptTokens, questions), wallMs });

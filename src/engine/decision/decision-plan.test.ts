@@ -4,6 +4,7 @@ import { type DecisionPlan, durationMs, groupQuestions, type PlanInputs, planDec
 
 const large: PlanInputs = {
   idleWorkers: 2,
+  isWide: false,
   queuedJobs: 0,
   stateTokens: 1000,
   windowTokens: 256,
@@ -39,6 +40,11 @@ describe('plan of a decision', () => {
     expect(shapeOf(planDecision(middling))).toEqual([2, 1]);
     expect(shapeOf(planDecision({ ...middling, queuedJobs: 1 }))).toBe('whole');
     expect(shapeOf(planDecision({ ...large, stateTokens: 200, encodeMs: 22, answersMs: [200] }))).toBe('whole');
+  });
+
+  it('leaves a middling one whole for a run with all cores, and shares a dear one as ever', () => {
+    expect(shapeOf(planDecision({ ...large, isWide: true, encodeMs: 58, answersMs: [9] }))).toBe('whole');
+    expect(shapeOf(planDecision({ ...large, isWide: true }))).toEqual([4, 4]);
   });
 
   it('leaves a kept document where it is, unless its answers alone are dear', () => {
@@ -82,6 +88,7 @@ describe('plan of a decision', () => {
     expect(duration(large)).toBe(60 + 24);
     expect(duration({ ...large, queuedJobs: 1 })).toBe(168);
     expect(duration({ ...large, keptPart: 1 })).toBe(48);
+    expect(duration({ ...large, isWide: true, encodeMs: 40, answersMs: [10] })).toBe(40);
   });
 });
 

@@ -119,7 +119,7 @@ export class EmbeddingModel {
   }
 
   /** From one part that is done. */
-  learn(inputs: readonly SizedInput[], inputTokens: number, wallMs: number): void {
+  learn(inputs: readonly SizedInput[], inputTokens: number, wallMs: number | undefined): void {
     const estimated = sum(inputs.map(({ tokens }) => tokens - SPECIAL_TOKENS));
     const correction = estimated > 0 ? inputTokens / estimated : 1;
     const works = inputs.map(({ tokens }) => embedWork((tokens - SPECIAL_TOKENS) * correction + SPECIAL_TOKENS));

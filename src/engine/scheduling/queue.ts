@@ -79,6 +79,11 @@ export class FairQueue {
     return this.#size === 0;
   }
 
+  /** Tickets that wait, or of which something is to come. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Tickets of which no part was handed out; of one key, or of all. */
   jobCount(keyId?: string): number {
     let jobs = 0;

@@ -13,9 +13,9 @@ export abstract class Part<T extends Task = Task> {
   readonly costMs: number;
   /** Whether it may wait for a busy worker that is spared more time than the wait takes. */
   readonly mayWait: boolean = false;
-  /** The worker it ran on, and its time there, thread crossings included. */
   worker = -1;
-  wallMs = 0;
+  /** Time on that worker, thread crossings included. undefined: it had the cores of all, which tells nothing of one. */
+  wallMs: number | undefined;
   #answer: ReplyOf[T['kind']] | undefined;
 
   constructor(costMs: number) {
@@ -36,7 +36,7 @@ export abstract class Part<T extends Task = Task> {
   /** Asked for once, when the part begins there. */
   abstract begin(worker: number): T;
 
-  end(reply: ReplyOf[T['kind']], worker: number, wallMs: number): void {
+  end(reply: ReplyOf[T['kind']], worker: number, wallMs: number | undefined): void {
     this.#answer = reply;
     this.worker = worker;
     this.wallMs = wallMs;

@@ -42,9 +42,12 @@ export class RunningTasks {
     this.#idleWorkers.push(worker);
   }
 
-  times(nowMs: number): WorkerTimes {
+  /** @param first the worker that is preferred among idle ones. Default: the one that has been idle longest */
+  times(nowMs: number, first?: number): WorkerTimes {
     const busy = new Map([...this.#tasks].map(([worker, task]) => [worker, freeInMs(task, nowMs)]));
-    return { idle: this.#idleWorkers, busy };
+    const isFirstIdle = first !== undefined && this.#idleWorkers.includes(first);
+    const idle = isFirstIdle ? [first, ...this.#idleWorkers.filter((worker) => worker !== first)] : this.#idleWorkers;
+    return { idle, busy };
   }
 
   /** `[workers]`: time until each is expected to be free, 0 for a free one. */

@@ -12,6 +12,7 @@ import { Overtaking } from './overtaking.ts';
 import { EMBEDDING_PATIENCE_MS, FairQueue } from './queue.ts';
 import type { Part, QueuedTicket } from './queued-ticket.ts';
 import { chooseWorker, RunningTasks } from './running-tasks.ts';
+import { WidthChoice } from './width-choice.ts';
 
 const PROBE: ProbeTask = { kind: 'probe' };
 /**
@@ -19,6 +20,8 @@ const PROBE: ProbeTask = { kind: 'probe' };
  * part may hold the workers for so long.
  */
 const URGENT_AHEAD_MS = 25;
+/** Whoever had company a moment ago will have it again: a wide run would be in its way. */
+const ALONE_AFTER_MS = 50;
 /** Long against a look, short against a part. */
 const SECOND_LOOK_MS = 10;
 /** Another server, or the next start of this one, answers then. */
@@ -32,6 +35,15 @@ export interface SchedulerOptions {
   readonly onWorkerFault?: (worker: number) => void;
 }
 
+/** Where a part runs. */
+interface Posting {
+  readonly worker: number;
+  /** It could be either. */
+  readonly isAlone: boolean;
+  /** With the cores of all. */
+  readonly isWide: boolean;
+}
+
 export class Scheduler {
   readonly #pool: InferencePool;
   readonly #limits: AdmissionLimits;
@@ -41,7 +53,10 @@ export class Scheduler {
   readonly #running: RunningTasks;
   readonly #drainRate = new DrainRate();
   readonly #overtaking: Overtaking;
+  readonly #widthChoice = new WidthChoice();
   readonly #refusalCounts: Record<RefusalReason, number> = { jobs: 0, cost: 0, wait: 0, late: 0 };
+  /** When a ticket last came while there was another. */
+  #companyMs = -Infinity;
   #isClosed = false;
   #idleWaiters: (() => void)[] = [];
   #cancelSecondLook: (() => void) | undefined;
@@ -76,6 +91,12 @@ export class Scheduler {
     return this.#queue.waitingCostMs();
   }
 
+  /** A ticket of one part that came now would have the cores of all workers, and be quicker than in parts on each. */
+  get wouldBeWide(): boolean {
+    const isFree = this.#pool.wideWorker !== undefined && this.busyWorkers === 0 && this.#queue.isEmpty;
+    return isFree && this.#hadNoCompany(this.#clock.nowMs()) && this.#widthChoice.beatsSharing;
+  }
+
   /** When all that is queued or runs now will be done. */
   get expectedDrainMs(): number {
     const workerBusyMs = this.#running.busyMs(this.#clock.nowMs());
@@ -106,6 +127,7 @@ export class Scheduler {
     this.#admit(ticket, nowMs);
     ticket.isIn = true;
     ticket.submittedMs = nowMs;
+    if (!this.#queue.isEmpty || this.busyWorkers > 0) this.#companyMs = nowMs;
     ticket.latestStartMs = latestStartMs(ticket, nowMs);
     this.#queue.push(ticket);
     this.#pump();
@@ -117,7 +139,7 @@ export class Scheduler {
     const worker = this.#running.idle[0];
     if (worker === undefined) return false;
     try {
-      await this.#runTask(PROBE, worker, costMs);
+      await this.#runTask(PROBE, { worker, costMs, isWide: false });
     } finally {
       this.#pump();
     }
@@ -197,13 +219,16 @@ export class Scheduler {
       return chosen !== undefined;
     });
     if (ticket === undefined || worker === undefined) return false;
-    void this.#runPart(ticket, this.#queue.handOut(ticket), worker);
+    const isAlone = worker === this.#pool.wideWorker && this.#isAlone(ticket, nowMs);
+    const isWide = isAlone && this.#widthChoice.chooseWide();
+    void this.#runPart(ticket, this.#queue.handOut(ticket), { worker, isAlone, isWide });
     return true;
   }
 
-  #chooseWorker({ parts, nextPart }: QueuedTicket, nowMs: number): number | undefined {
-    const part = parts[nextPart];
-    const chosen = part && chooseWorker(part, this.#running.times(nowMs));
+  #chooseWorker(ticket: QueuedTicket, nowMs: number): number | undefined {
+    const part = ticket.parts[ticket.nextPart];
+    const first = this.#isAlone(ticket, nowMs) ? this.#pool.wideWorker : undefined;
+    const chosen = part && chooseWorker(part, this.#running.times(nowMs, first));
     // What waits for its worker is looked at again soon: the worker may take longer than was expected of it.
     if (chosen === undefined) this.#lookAgain();
     return chosen;
@@ -217,15 +242,16 @@ export class Scheduler {
   }
 
   /** The one place that knows, at the moment at which a part begins, what else waits and which workers are idle. */
-  async #runPart(ticket: QueuedTicket, part: Part, worker: number): Promise<void> {
+  async #runPart(ticket: QueuedTicket, part: Part, { worker, isAlone, isWide }: Posting): Promise<void> {
     const startedMs = this.#clock.nowMs();
     if (ticket.beginPart(startedMs)) ticket.stopWatching?.();
     let isDone = false;
     try {
-      const reply = await this.#runTask(part.begin(worker), worker, part.costMs);
+      const reply = await this.#runTask(part.begin(worker), { worker, costMs: part.costMs, isWide });
       const wallMs = this.#clock.nowMs() - startedMs;
-      this.#drainRate.observe(part.costMs, wallMs);
-      part.end(reply, worker, wallMs);
+      if (isAlone) this.#widthChoice.observe({ isWide, costMs: part.costMs, wallMs });
+      if (!isWide) this.#drainRate.observe(part.costMs, wallMs);
+      part.end(reply, worker, isWide ? undefined : wallMs);
       isDone = ticket.endPart();
     } catch (error) {
       ticket.failPart(error);
@@ -237,10 +263,23 @@ export class Scheduler {
     if (isDone) ticket.finish();
   }
 
-  async #runTask<T extends Task>(task: T, worker: number, costMs: number): Promise<ReplyOf[T['kind']]> {
+  /** Nothing else waits or runs, and nothing did a moment ago: the next part of this ticket may have all cores. */
+  #isAlone({ queueClass, parts, nextPart }: QueuedTicket, nowMs: number): boolean {
+    const isOne = this.busyWorkers === 0 && this.#queue.size === 1 && nextPart === parts.length - 1;
+    return isOne && queueClass !== 'counting' && this.#hadNoCompany(nowMs);
+  }
+
+  #hadNoCompany(nowMs: number): boolean {
+    return nowMs - this.#companyMs >= ALONE_AFTER_MS;
+  }
+
+  async #runTask<T extends Task>(
+    task: T,
+    { worker, costMs, isWide }: Omit<Posting, 'isAlone'> & { readonly costMs: number },
+  ): Promise<ReplyOf[T['kind']]> {
     this.#running.begin(worker, { startedMs: this.#clock.nowMs(), costMs });
     try {
-      return await this.#pool.run(task, worker);
+      return await this.#pool.run(task, worker, isWide);
     } catch (error) {
       if (!(error instanceof AppError) || error.code === 'internal_error') this.#onWorkerFault(worker);
       throw error;

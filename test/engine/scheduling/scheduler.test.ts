@@ -18,8 +18,15 @@ const reply: DecideReply = {
   inferMs: 0,
 };
 
-function setUp({ workers = 1, deadlineMs = 1000, maxJobs = 10 } = {}) {
-  const [pool, clock] = [new ManualPool(workers), new ManualClock()];
+interface SetUp {
+  readonly workers?: number;
+  readonly wideWorker?: number;
+  readonly deadlineMs?: number;
+  readonly maxJobs?: number;
+}
+
+function setUp({ workers = 1, wideWorker, deadlineMs = 1000, maxJobs = 10 }: SetUp = {}) {
+  const [pool, clock] = [new ManualPool(workers, wideWorker), new ManualClock()];
   const scheduler = new Scheduler({ pool, clock, limits: { maxJobs, maxCostMs: 10_000, deadlineMs } });
   const ticket = (name: string, options: Partial<ManualTicketOptions> = {}) =>
     new ManualTicket(name, { costs: [100], ...options, scheduler });
@@ -183,5 +190,81 @@ describe('scheduler', () => {
     await call;
     expect(scheduler.lateMs()).toBe(0);
     await settle();
+  });
+});
+
+describe('a ticket that is alone', () => {
+  const placesOf = (pool: ManualPool) => pool.started.map(({ worker, isWide }) => (isWide ? `${worker} wide` : worker));
+
+  it('has the cores of all workers, on the worker that can', () => {
+    const { pool, submit } = setUp({ workers: 3, wideWorker: 1 });
+    void submit('a');
+    expect(placesOf(pool)).toEqual(['1 wide']);
+  });
+
+  it('is one again only some time after it had company', async () => {
+    const { pool, clock, submit } = setUp({ workers: 3, wideWorker: 0 });
+    const calls = ['a', 'b'].map((name) => submit(name));
+    expect(placesOf(pool)).toEqual(['0 wide', 1]);
+    for (let i = 0; i < 2; i++) await pool.finish(reply);
+    clock.advance(49);
+    calls.push(submit('c'));
+    expect(placesOf(pool)).toEqual([2]);
+    await pool.finish(reply);
+    clock.advance(1);
+    calls.push(submit('d'));
+    expect(placesOf(pool)).toEqual(['0 wide']);
+    await pool.finish(reply);
+    await Promise.all(calls);
+  });
+
+  it('is none where several of its parts begin together', async () => {
+    const { pool, submit } = setUp({ workers: 2, wideWorker: 0 });
+    const call = submit('a', { costs: [100, 100] });
+    expect(placesOf(pool)).toEqual([0, 1]);
+    for (let i = 0; i < 2; i++) await pool.finish(reply);
+    await call;
+  });
+
+  it('runs as others do where no worker can', () => {
+    const { pool, submit } = setUp({ workers: 2 });
+    void submit('a');
+    expect(placesOf(pool)).toEqual([0]);
+  });
+
+  it('says nothing of what one worker takes', async () => {
+    const { pool, clock, submit, scheduler } = setUp({ workers: 2, wideWorker: 0 });
+    const call = submit('a');
+    clock.advance(10);
+    await pool.finish(reply);
+    expect(await call).toMatchObject([{ reply, wallMs: undefined, worker: 0 }]);
+    void submit('b');
+    void submit('c');
+    // As quickly as was estimated, not ten times as quickly.
+    expect(scheduler.expectedDrainMs).toBe(100);
+  });
+
+  it('is said to be quicker than parts on every worker once that was seen, and while nobody else is there', async () => {
+    const { pool, clock, submit, scheduler } = setUp({ workers: 2, wideWorker: 0 });
+    expect(scheduler.wouldBeWide).toBe(false);
+    const first = submit('a');
+    clock.advance(60);
+    await pool.finish(reply);
+    await first;
+    expect(scheduler.wouldBeWide).toBe(true);
+    const second = submit('b');
+    expect(scheduler.wouldBeWide).toBe(false);
+    await pool.finish(reply);
+    await second;
+  });
+
+  it('goes to one worker where that turned out to be quicker', async () => {
+    const { pool, clock, submit } = setUp({ workers: 2, wideWorker: 0 });
+    const call = submit('a');
+    clock.advance(400);
+    await pool.finish(reply);
+    await call;
+    void submit('b');
+    expect(placesOf(pool)).toEqual([0]);
   });
 });
