@@ -34,16 +34,29 @@ describe('an upstream', () => {
       listing('llama-7b', 'llama-13b', 'other')(request, response);
     });
     const upstream = upstreamAt(origin, { baseUrl: `${origin}/v1?tenant=a` });
-    expect(await checkUpstream(upstream, STAYS)).toEqual({
+    expect(await checkUpstream(upstream, STAYS)).toMatchObject({
       state: 'ok',
       text: 'answers, and lists llama-7b, llama-13b',
     });
     expect(asked).toEqual([['GET', '/v1/models?tenant=a', `Bearer ${SECRET}`]]);
   });
 
+  it('tells its clock, where it says what time it is', async () => {
+    const date = 'Sun, 22 Nov 2026 12:00:00 GMT';
+    const [told, silent] = [
+      await listen((request, response) => listing()(request, response.setHeader('date', date))),
+      await listen((request, response) => {
+        response.sendDate = false;
+        listing()(request, response);
+      }),
+    ];
+    expect((await checkUpstream(upstreamAt(told), STAYS)).dateMs).toBe(Date.parse(date));
+    expect((await checkUpstream(upstreamAt(silent), STAYS)).dateMs).toBeUndefined();
+  });
+
   it('that does not list a model is worth a warning, with what may have been meant', async () => {
     const origin = await listen(listing('llama-13b', 'llama-7b:latest'));
-    expect(await checkUpstream(upstreamAt(origin), STAYS)).toEqual({
+    expect(await checkUpstream(upstreamAt(origin), STAYS)).toMatchObject({
       state: 'warning',
       text: 'does not list the model llama-7b; did you mean llama-7b:latest?',
     });
@@ -52,7 +65,10 @@ describe('an upstream', () => {
   it.each([401, 403])('that answers %i refuses the key', async (status) => {
     const origin = await listen((_request, response) => response.writeHead(status).end(SECRET));
     const refused = await checkUpstream(upstreamAt(origin), STAYS);
-    expect(refused).toEqual({ state: 'fault', text: `refuses the API key (status ${status}): is it the right one?` });
+    expect(refused).toMatchObject({
+      state: 'fault',
+      text: `refuses the API key (status ${status}): is it the right one?`,
+    });
     const unnamed = await checkUpstream(upstreamAt(origin, { apiKey: undefined }), STAYS);
     expect(unnamed.text).toContain('apiKeyEnv');
   });
@@ -72,7 +88,10 @@ describe('an upstream', () => {
 
   it('that fails is a fault', async () => {
     const origin = await listen((_request, response) => response.writeHead(500).end(SECRET));
-    expect(await checkUpstream(upstreamAt(origin), STAYS)).toEqual({ state: 'fault', text: 'answers with status 500' });
+    expect(await checkUpstream(upstreamAt(origin), STAYS)).toMatchObject({
+      state: 'fault',
+      text: 'answers with status 500',
+    });
   });
 
   it('that nobody runs is a fault', async () => {
@@ -83,7 +102,7 @@ describe('an upstream', () => {
 
   it('that says nothing is not waited for', async () => {
     const origin = await listen(() => undefined);
-    expect(await checkUpstream(upstreamAt(origin), AbortSignal.timeout(50))).toEqual({
+    expect(await checkUpstream(upstreamAt(origin), AbortSignal.timeout(50))).toMatchObject({
       state: 'fault',
       text: 'gives no answer in time',
     });
