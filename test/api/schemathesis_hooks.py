@@ -29,6 +29,8 @@ MEANING_MESSAGES = (
     "The parameter 'from' must be before 'to'.",
     "The parameter 'group_by' must be names out of",
     "A CSV file has no pages.",
+    # How far back a report may go depends on what it is grouped by.
+    "This report covers at most",
     # Blanks are not a name.
     "A key needs a name.",
     # The vectors of the model are shorter.

@@ -256,6 +256,7 @@ describeInBrowser('the other sections', ({ visit }) => {
     await expect.poll(() => page.locator('canvas').count(), WAIT).toBe(4);
     await page.locator('figure').filter({ hasText: 'Requests by model' }).getByText('As a table').click();
     const table = page.getByRole('table', { name: 'Requests by model' });
+    await table.waitFor();
     expect(await table.getByRole('columnheader').allTextContents()).toEqual(['From', CHAT_MODEL]);
     expect(await table.getByRole('row').count()).toBeGreaterThan(1);
   });

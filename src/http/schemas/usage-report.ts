@@ -155,7 +155,7 @@ export function toUsageFilter(query: RangeQuery, nowMs: number): UsageFilter {
 /** @throws AppError `invalid_request` */
 export function refuseLongRange(fromMs: number, toMs: number, maxDays: number): void {
   if (toMs - fromMs <= maxDays * DAY_MS) return;
-  throw new AppError('invalid_request', `This report is of ${maxDays} days at most: give a later 'from'.`, {
+  throw new AppError('invalid_request', `This report covers at most ${maxDays} days: give a later 'from'.`, {
     param: 'from',
   });
 }

@@ -46,6 +46,8 @@ type KeyDetailsProps = KeyDialogProps & { readonly apiKey: WireKey };
 
 function KeyDetails({ apiKey, onChanged, onRotated }: KeyDetailsProps): JSX.Element {
   const [said, setSaid] = useState('');
+  // What is being entered stays, whatever the list says meanwhile: sent is what differs from what was saved last.
+  const [saved, setSaved] = useState(() => fieldsOf(apiKey));
   const path = `/keys/${encodeURIComponent(apiKey.id)}`;
   const isRevoked = apiKey.state === 'revoked';
   const change = async (body: object, told: string): Promise<void> => {
@@ -70,11 +72,12 @@ function KeyDetails({ apiKey, onChanged, onRotated }: KeyDetailsProps): JSX.Elem
       : [
           h('h3', null, 'Change'),
           h(KeyFieldsForm, {
-            key: JSON.stringify(fieldsOf(apiKey)),
-            initial: fieldsOf(apiKey),
+            initial: saved,
             action: 'Save changes',
-            onSubmit: (fields) =>
-              change(changeOf(fieldsOf(apiKey), fields), 'Saved. It counts on every server within a second.'),
+            onSubmit: async (fields) => {
+              await change(changeOf(saved, fields), 'Saved. It counts on every server within a second.');
+              setSaved(fields);
+            },
           }),
           h(RotateForm, { path, onRotated }),
           h(DisableAndRevoke, { apiKey, path, change, onRevoked: onChanged }),
