@@ -62,7 +62,7 @@ export async function restoreSqlite(
 
 /** @returns the name it is kept under */
 function putAside(storeFile: string, nowMs: number): string {
-  const aside = `${storeFile}.before-${new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+  const aside = `${storeFile}.before-${new Date(nowMs).toISOString().replaceAll(/[-:.]/g, '')}`;
   refuseExisting(aside);
   foldJournalIn(storeFile);
   copyName(storeFile, aside);

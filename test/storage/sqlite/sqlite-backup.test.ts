@@ -141,7 +141,7 @@ describe('a restore', () => {
     const later = dumpFolder(dataDir);
 
     const { keptAside } = await restoreStore(at(dataDir), backup, NOW_MS);
-    expect(keptAside).toBe(`${storeFile()}.before-20261121T183000Z`);
+    expect(keptAside).toBe(`${storeFile()}.before-20261121T183000000Z`);
     expect(dumpFolder(dataDir)).toEqual(then);
     expect(dumpFile(keptAside ?? '')).toEqual(later);
     expect(statSync(storeFile()).mode & 0o777).toBe(0o600);
