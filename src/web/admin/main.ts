@@ -74,7 +74,7 @@ function Welcome(): JSX.Element {
       },
       hint: h('p', { class: 'soft' }, [
         'The first key of a server is shown when it starts. Another: ',
-        h('code', null, 'umpire keys create operator --scopes admin'),
+        h('code', null, 'umpire keys create --name operator --scope admin'),
       ]),
     }),
   ]);

@@ -58,7 +58,7 @@ export function KeyHint(): JSX.Element {
       'No key yet? The server shows its first one when it starts for the first time, or writes it into ',
       h('code', null, 'initial-key'),
       ' in its data folder. Whoever runs the server makes more with ',
-      h('code', null, 'umpire keys create playground'),
+      h('code', null, 'umpire keys create --name playground'),
       '.',
     ]),
     h('p', null, 'The key stays in this browser and is sent to this server alone.'),
