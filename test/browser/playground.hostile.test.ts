@@ -13,6 +13,8 @@ import { type Site, startSite } from './site.ts';
 import { type Visit, type VisitOptions, WAIT } from './visit.ts';
 
 const EVIL = '<img src=x onerror="console.error(1)"><script>console.error(2)</script>';
+/** Of the configuration, so that the log may name it; texts of callers it may not. */
+const EVIL_MODEL = '<svg onload="console.error(3)">';
 
 let site: Site;
 beforeAll(async () => {
@@ -229,18 +231,18 @@ describeInBrowser('the playground', ({ visit }) => {
   });
 
   it('shows hostile names of models as names', async () => {
-    const models = [{ id: EVIL }, { id: '__proto__' }];
+    const models = [{ id: EVIL_MODEL }, { id: '__proto__' }];
     const upstreams = JSON.stringify([{ name: 'evil', baseUrl: site.upstream().baseUrl, models }]);
     const other = await startSite({ settings: { UMPIRE_MODELS: 'text-embed-mini', UMPIRE_UPSTREAMS: upstreams } });
     const there = await visit(`${other.address}/`);
     await giveKey(there, other.key);
     await there.page.getByRole('tab', { name: 'Chat' }).click();
     await there.page.getByRole('combobox').selectOption('__proto__');
-    await there.page.getByRole('combobox').selectOption(EVIL);
+    await there.page.getByRole('combobox').selectOption(EVIL_MODEL);
     await there.page.getByRole('button', { name: 'Send' }).click();
     await turnsOf(there).getByText('Hello there!').waitFor();
-    expect(site.upstream().lastRequest.json).toMatchObject({ model: EVIL });
-    expect(await there.page.locator('img').count()).toBe(0);
+    expect(site.upstream().lastRequest.json).toMatchObject({ model: EVIL_MODEL });
+    expect(await there.page.locator('svg[onload]').count()).toBe(0);
     await other.close();
   });
 
