@@ -14,6 +14,10 @@ const OPTIONS: RunOptions = {
   preload: false,
 };
 
+/** A colour on its way to another is neither. */
+const SETTLED =
+  'Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished))';
+
 const foundSchema = z.array(
   z.object({
     id: z.string(),
@@ -32,7 +36,7 @@ export async function findAccessibilityFaults(page: Page): Promise<readonly stri
       frameId: frameTree.frame.id,
       worldName: 'axe',
     });
-    const expression = `${axe.source}; axe.run(document, ${JSON.stringify(OPTIONS)}).then(({ violations }) => JSON.stringify(violations))`;
+    const expression = `${axe.source}; ${SETTLED}.then(() => axe.run(document, ${JSON.stringify(OPTIONS)})).then(({ violations }) => JSON.stringify(violations))`;
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
       expression,
       contextId,
