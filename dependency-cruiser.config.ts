@@ -15,7 +15,14 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   http: ['services/', 'domain/'],
   quality: ['domain/'],
   client: ['domain/'],
-  cli: ['services/', 'quality/', 'client/', 'domain/'],
+  hub: ['domain/'],
+  recipe: [
+    'runtime/model-folder/manifest[.]ts$',
+    'runtime/graph-signature[.]ts$',
+    'runtime/families/marker-encoder/laya-config[.]ts$',
+    'domain/',
+  ],
+  cli: ['services/', 'quality/', 'client/', 'hub/', 'recipe/', 'domain/'],
   web: ['domain/(json|usage)[.]ts$'],
 };
 
@@ -28,6 +35,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'engine/sharing': ['merging-engine'],
   'engine/decision': ['decider'],
   'engine/embedding': ['embedder'],
+  'engine/scoring': ['scorer'],
+  'engine/loading': ['model-loader', 'cold-ticket', 'memory-plan', 'memory-need'],
   'services/accounting': ['accounting'],
   'services/chat': ['chat'],
   'services/housekeeping': ['housekeeping'],
@@ -103,6 +112,13 @@ const importerRules: IForbiddenRuleType[] = [
     to: { dependencyTypes: ['core'] },
   },
   {
+    name: 'hub-on-demand',
+    severity: 'error',
+    comment: 'Only the commands that need a hub load what speaks to one, by import(); a server never does.',
+    from: { path: '^src/', pathNot: '^src/hub/|[.]test[.]ts$' },
+    to: { path: '^src/hub/', pathNot: '^src/hub/hub-error[.]ts$', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+  },
+  {
     name: 'server-without-tests-and-bench',
     severity: 'error',
     comment: 'What is shipped must not need what is not. Tests beside the code may use the doubles in test/.',
@@ -159,9 +175,18 @@ export const threadConfiguration: IConfiguration = {
       severity: 'error',
       comment: 'session.run() blocks its thread; the worker is loaded by URL, never imported.',
       from: {
-        path: `${COMPOSITION_FILES}|^src/(cli|client|http|services|engine|observability|quality|storage|upstream)/`,
+        path: `${COMPOSITION_FILES}|^src/(cli|client|hub|http|services|engine|observability|quality|recipe|storage|upstream)/`,
       },
       to: { path: 'node_modules/onnxruntime-node|^src/runtime/worker[.]ts$', reachable: true },
+    },
+    {
+      name: 'server-without-hub',
+      severity: 'error',
+      comment: 'A server opens no connection to a hub: models are pulled by a command, in a process of its own.',
+      from: {
+        path: '^src/app/(app|server-run)[.]ts$|^src/(http|services|engine|runtime|storage|upstream|observability)/',
+      },
+      to: { path: '^src/hub/', pathNot: '^src/hub/hub-error[.]ts$', reachable: true },
     },
     {
       name: 'worker-without-http',

@@ -11,7 +11,7 @@ import { DECISION_MODEL, EMBEDDING_MODEL, type Task } from './load/workload.ts';
 import { describeMachine, describeVersions, listSettings, ROOT, readLoad } from './machine/machine.ts';
 import { expectQuiet, QuietWatch, reportFault, requireQuiet } from './machine/quiet.ts';
 import { writePage } from './pages/page.ts';
-import { mergeWithEarlier, nameReport, type PeersReport } from './pages/peers-report.ts';
+import { mergeWithEarlier, nameReport, type PeersReport, renderReport } from './pages/peers-report.ts';
 import { judgeTargets } from './pages/targets.ts';
 import { type ComparedServers, withComparedServers } from './parts/compared.ts';
 import { type Figures, type Measured, PART_NAMES, PARTS, type PartName, type Parts } from './parts/parts.ts';
@@ -80,6 +80,7 @@ const effort = <T>(full: T, quick: T): T => (values.quick ? quick : full);
 const bench = {
   loads: await Loads.open(),
   usdPerHour: readNumber('usd-per-hour', values['usd-per-hour']),
+  environments: resolve(values.environments),
   concurrencies:
     values.concurrency?.split(',').map((text) => readNumber('concurrency', text)) ??
     effort([1, 2, 4, 8, 16, 32, 64], [1, 8]),
@@ -111,8 +112,8 @@ function writeReport(): string {
   const name = nameReport(report);
   const { markdown, plots } = writePage(report);
   mkdirSync(folder, { recursive: true });
-  const files = [[`${name}.json`, `${JSON.stringify(report, null, 1)}\n`], [`${name}.md`, markdown], ...plots] as const;
-  for (const [file, text] of files) writeFileSync(join(folder, file), text);
+  const files = [[`${name}.json.gz`, renderReport(report)], [`${name}.md`, markdown], ...plots] as const;
+  for (const [file, content] of files) writeFileSync(join(folder, file), content);
   say(`written: ${join(folder, `${name}.md`)}`);
   return markdown;
 }

@@ -1,10 +1,14 @@
 // Tokens a second of every tokenizer for BERT's models, one after the other in turns, on one thread, by CPU time of the
-// process, calls included: `npm run bench:tokenizer`. Prose is cut from this repository's documents.
+// process, calls included: `npm run bench:tokenizer`. Prose is cut from this repository's documents. Then the small
+// tokenizers of other kinds, on prose and on what 8 MiB can cost at worst.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Tokenizer as Library } from '@huggingface/tokenizers';
+import { readFolderFile } from '../src/runtime/model-folder/folder-file.ts';
 import { openTokenizer, tellTokenizer } from '../src/runtime/tokenizer/open-tokenizer.ts';
+import { PipelineTokenizer } from '../src/runtime/tokenizer/pipeline-tokenizer.ts';
+import { KINDS, readKind } from '../test/runtime/tokenizer/kinds.ts';
 import { median } from './load/statistics.ts';
 import { ROOT } from './machine/machine.ts';
 import { type Cell, formatTable } from './pages/table.ts';
@@ -24,7 +28,9 @@ const CHARACTERS_A_TOKEN = 4.4;
 const modelFolder = join(ROOT, 'models/kev');
 
 async function openContenders(): Promise<Contender[]> {
-  const file = JSON.parse(readFileSync(join(modelFolder, 'tokenizer.json'), 'utf8')) as { added_tokens: unknown };
+  const file = JSON.parse((await readFolderFile(modelFolder, 'tokenizer.json')).toString()) as {
+    added_tokens: unknown;
+  };
   const library = new Library({ ...file, added_tokens: [] }, {});
   const [native, script] = [await openTokenizer(modelFolder), await openTokenizer(modelFolder, 'javascript')];
   return [
@@ -104,3 +110,46 @@ for (const { name, texts } of makeCorpora()) {
 }
 const names = contenders.map(({ name }) => name);
 process.stdout.write(`${formatTable([['text', 'of', ...names, '× javascript', '× library'], ...rows])}\n`);
+
+/** Of each kind: a text that is over in a few characters, or never. */
+const BODY_BYTES = 8 * 1024 * 1024;
+const BODY_TOKENS = 8192;
+const WORST = [
+  'x',
+  '中文没有空格',
+  ' ',
+  '\n',
+  '\u0301\u0316',
+  '\u0323\u0307a',
+  '\u0001',
+  '\0',
+  '\u200d',
+  '\u{12000}',
+  'a  ',
+];
+
+function worstOf(tokenizer: PipelineTokenizer): Cell[] {
+  const times = WORST.map((part) => {
+    const text = part.repeat(BODY_BYTES / Buffer.byteLength(part));
+    const started = performance.now();
+    const { length } = tokenizer.encode(text, BODY_TOKENS);
+    return { part, length, milliseconds: performance.now() - started };
+  });
+  const { part, milliseconds } = times.reduce((worst, one) => (one.milliseconds > worst.milliseconds ? one : worst));
+  return [milliseconds, JSON.stringify(part)];
+}
+
+const kindRows = KINDS.map((kind): Cell[] => {
+  const [file, texts] = [readKind(kind), [cutTexts(readProse(), 512), cutTexts(MULTILINGUAL, 512)]];
+  const tokenizer = new PipelineTokenizer(file);
+  const library = new Library({ ...file, added_tokens: [] }, {});
+  const contenders: Contender[] = [
+    { name: 'ours', count: (text) => tokenizer.encode(text).length },
+    { name: 'library', count: (text) => library.encode(text, { add_special_tokens: false }).ids.length },
+  ];
+  for (const some of texts) for (const contender of contenders) measure(contender, some);
+  const speeds = texts.flatMap((some) => contenders.map((contender) => measure(contender, some).tokens / 1e6));
+  return [kind, ...speeds, ...worstOf(tokenizer)];
+});
+const kindHeads = ['kind', 'prose', 'library', 'many languages', 'library', '8 MiB at worst, ms', 'of'];
+process.stdout.write(`\n${formatTable([kindHeads, ...kindRows])}\n`);

@@ -20,12 +20,12 @@ const LENGTHS = [1, 30, 128, 253, 254, 255, 512, 1000, 2000, 4000];
 const OPTION_COUNTS = [1, 2, 7, 60, 255];
 const SEED = 20_261_121;
 
-export function listAnswerCases(): readonly Job[] {
+export async function listAnswerCases(): Promise<readonly Job[]> {
   const random = makeRandom(SEED);
-  return [...listDecisionCases(random), ...listEmbeddingCases(random)];
+  return [...(await listDecisionCases(random)), ...(await listEmbeddingCases(random))];
 }
 
-function listDecisionCases(random: () => number): Job[] {
+async function listDecisionCases(random: () => number): Promise<Job[]> {
   const words = (tokens: number): string => makeDocument(tokens, random);
   /** The last one has no description: its name is its text. */
   const choice = (count: number, tokens: number): WireQuestion => {
@@ -47,12 +47,13 @@ function listDecisionCases(random: () => number): Job[] {
     makeBody(words(300), long, choice(4, 120)),
     makeBody('', choice(4, 3)),
   );
-  return [...readGoldenDecisions().map(({ job }) => job), ...bodies.map((body): Job => ({ task: 'decision', body }))];
+  const golden = await readGoldenDecisions();
+  return [...golden.map(({ job }) => job), ...bodies.map((body): Job => ({ task: 'decision', body }))];
 }
 
 /** Single texts, and a batch of many lengths. */
-function listEmbeddingCases(random: () => number): Job[] {
-  const golden = readGoldenEmbeddings().flatMap(({ job }) => (job.task === 'embedding' ? [job.inputs] : []));
+async function listEmbeddingCases(random: () => number): Promise<Job[]> {
+  const golden = (await readGoldenEmbeddings()).flatMap(({ job }) => (job.task === 'embedding' ? [job.inputs] : []));
   // Others read "[SEP]" in a text as the token of that name, and answer something else to it.
   const plain = golden.filter((inputs) => !inputs.some((input) => SPECIAL.test(input)));
   const single = [1, 16, 100, 254].map((tokens) => [makeDocument(tokens, random)]);

@@ -1,7 +1,7 @@
 // The golden cases of the shipped models: what is asked, and what the reference implementation answered to it.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readFolderFile } from '../../src/runtime/model-folder/folder-file.ts';
 import type { DecisionCase, EmbeddingCase, GoldenFile } from '../../src/runtime/model-folder/golden.ts';
 import { DECISION_MODEL, EMBEDDING_MODEL, type Job, type WireQuestion } from '../load/workload.ts';
 import { ROOT } from '../machine/machine.ts';
@@ -15,9 +15,9 @@ export interface GoldenJob {
 
 const PRECISION = 'int8';
 
-export function readGoldenDecisions(): GoldenJob[] {
+export async function readGoldenDecisions(): Promise<GoldenJob[]> {
   // A model answers empty instructions; the protocol refuses them.
-  const askable = readCases<DecisionCase>(DECISION_MODEL).filter(({ questions }) =>
+  const askable = (await readCases<DecisionCase>(DECISION_MODEL)).filter(({ questions }) =>
     questions.every(({ instructions }) => instructions !== ''),
   );
   return askable.map(({ state, questions, input_tokens: inputTokens, probabilities }) => ({
@@ -27,8 +27,9 @@ export function readGoldenDecisions(): GoldenJob[] {
   }));
 }
 
-export function readGoldenEmbeddings(): GoldenJob[] {
-  return readCases<EmbeddingCase>(EMBEDDING_MODEL).map(({ input, input_tokens: inputTokens, embeddings }) => ({
+export async function readGoldenEmbeddings(): Promise<GoldenJob[]> {
+  const cases = await readCases<EmbeddingCase>(EMBEDDING_MODEL);
+  return cases.map(({ input, input_tokens: inputTokens, embeddings }) => ({
     job: { task: 'embedding', inputs: [input] },
     inputTokens,
     answer: { task: 'embedding', vectors: [Float32Array.from(embeddings[PRECISION] ?? [])] },
@@ -48,8 +49,9 @@ function toWire(golden: DecisionCase['questions'][number]): WireQuestion {
   return { type, instructions, criteria: { true: golden.true ?? null, false: golden.false ?? null } };
 }
 
-function readCases<Case>(model: string): readonly Case[] {
-  const file: GoldenFile<Case> = JSON.parse(readFileSync(join(ROOT, 'models', model, 'golden.json'), 'utf8'));
+async function readCases<Case>(model: string): Promise<readonly Case[]> {
+  const bytes = await readFolderFile(join(ROOT, 'models', model), 'golden.json');
+  const file: GoldenFile<Case> = JSON.parse(bytes.toString());
   if (file.cases.length === 0) throw new Error(`${model} has no golden cases.`);
   return file.cases;
 }

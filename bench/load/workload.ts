@@ -30,7 +30,8 @@ export type WireQuestion =
 
 export type Job =
   | { readonly task: 'decision'; readonly body: DecisionBody }
-  | { readonly task: 'embedding'; readonly inputs: readonly string[] };
+  /** Absent: the shipped model. */
+  | { readonly task: 'embedding'; readonly inputs: readonly string[]; readonly model?: string };
 export type Task = Job['task'];
 
 /** One request of a load. */
@@ -44,7 +45,7 @@ export interface Work {
 
 export function requestFor(job: Job): { readonly path: string; readonly body: string } {
   if (job.task === 'decision') return { path: '/ai/v1/systemone', body: JSON.stringify(job.body) };
-  const body = { model: EMBEDDING_MODEL, input: job.inputs, encoding_format: 'base64' };
+  const body = { model: job.model ?? EMBEDDING_MODEL, input: job.inputs, encoding_format: 'base64' };
   return { path: '/ai/v1/embeddings', body: JSON.stringify(body) };
 }
 

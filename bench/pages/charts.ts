@@ -83,16 +83,15 @@ function drawChart(chart: Chart, names: readonly string[]): string[] {
   const x = (value: number): number => round(PLOT.left + PLOT.width * xAxis.place(value));
   const y = (value: number): number => round(PLOT.top + PLOT.height * (1 - yAxis.place(value)));
   const [right, bottom] = [PLOT.left + PLOT.width, PLOT.top + PLOT.height];
+  const grid = [
+    ...xAxis.ticks.map((tick) => `M${x(tick)} ${PLOT.top}V${bottom}`),
+    ...yAxis.ticks.map((tick) => `M${PLOT.left} ${y(tick)}H${right}`),
+  ];
   return [
     text({ x: PLOT.left, y: 22, words: chart.title, size: 12 }),
-    ...xAxis.ticks.flatMap((tick) => [
-      `<line x1="${x(tick)}" y1="${PLOT.top}" x2="${x(tick)}" y2="${bottom}" stroke="#e8e8e8"/>`,
-      text({ x: x(tick), y: bottom + 16, words: formatTick(tick), anchor: 'middle' }),
-    ]),
-    ...yAxis.ticks.flatMap((tick) => [
-      `<line x1="${PLOT.left}" y1="${y(tick)}" x2="${right}" y2="${y(tick)}" stroke="#e8e8e8"/>`,
-      text({ x: PLOT.left - 6, y: y(tick) + 4, words: formatTick(tick), anchor: 'end' }),
-    ]),
+    `<path d="${grid.join('')}" stroke="#e8e8e8"/>`,
+    ...xAxis.ticks.map((tick) => text({ x: x(tick), y: bottom + 16, words: formatTick(tick), anchor: 'middle' })),
+    ...yAxis.ticks.map((tick) => text({ x: PLOT.left - 6, y: y(tick) + 4, words: formatTick(tick), anchor: 'end' })),
     `<rect x="${PLOT.left}" y="${PLOT.top}" width="${PLOT.width}" height="${PLOT.height}" fill="none" stroke="#444444"/>`,
     text({ x: PLOT.left + PLOT.width / 2, y: bottom + 36, words: chart.xLabel, anchor: 'middle' }),
     `<g transform="translate(14 ${PLOT.top + PLOT.height / 2}) rotate(-90)">${text({ x: 0, y: 0, words: chart.yLabel, anchor: 'middle' })}</g>`,
@@ -100,10 +99,11 @@ function drawChart(chart: Chart, names: readonly string[]): string[] {
       const drawn = series.points.filter(isDrawable(chart)).map((point) => [x(point.x), y(point.y)] as const);
       if (drawn.length === 0) return [];
       const stroke = strokeOf(series.name, names);
-      const dots = drawn.map(
-        ([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2.6" ${stroke.split(' ')[0]} fill="#ffffff"/>`,
-      );
-      return [`<polyline points="${drawn.map((pair) => pair.join(',')).join(' ')}" fill="none" ${stroke}/>`, ...dots];
+      const dots = drawn.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2.6"/>`);
+      return [
+        `<polyline points="${drawn.map((pair) => pair.join(',')).join(' ')}" fill="none" ${stroke}/>`,
+        `<g fill="#ffffff" ${stroke.split(' ')[0]}>${dots.join('')}</g>`,
+      ];
     }),
   ];
 }

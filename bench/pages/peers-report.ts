@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Machine } from '../machine/machine.ts';
 import type { Prices } from '../parts/part.ts';
 import type { Parts } from '../parts/parts.ts';
@@ -28,16 +29,21 @@ export function nameReport({ startedAt, machine, isQuick }: PeersReport): string
 
 /** @param folder where the file of an earlier run may be @returns `report` with those parts that it has not measured itself */
 export function mergeWithEarlier(folder: string, report: PeersReport): PeersReport {
-  const path = join(folder, `${nameReport(report)}.json`);
+  const path = join(folder, `${nameReport(report)}.json.gz`);
   if (!existsSync(path)) return report;
-  const earlier = parseReport(readFileSync(path, 'utf8'));
+  const earlier = parseReport(readFileSync(path));
   const isSameMachine = earlier.machine.cpu === report.machine.cpu && earlier.machine.cores === report.machine.cores;
   return isSameMachine ? { ...report, parts: { ...earlier.parts, ...report.parts } } : report;
 }
 
-/** @param text of a written file */
-export function parseReport(text: string): PeersReport {
-  return JSON.parse(text, reviveMissing);
+/** Packed: the figures are for programs, people read the page. */
+export function renderReport(report: PeersReport): Buffer {
+  return gzipSync(`${JSON.stringify(report)}\n`, { level: 9 });
+}
+
+/** @param packed a written file */
+export function parseReport(packed: Buffer): PeersReport {
+  return JSON.parse(gunzipSync(packed).toString(), reviveMissing);
 }
 
 /** A figure of no samples is NaN, which JSON writes as null; taken for 0 it would reach any target. What others used may be unknown. */

@@ -2,8 +2,9 @@
 // them. Pure.
 
 import { GOODPUT_LIMIT_MS } from '../load/goodput.ts';
-import type { ClosedCell, ClosedFigures } from '../parts/closed.ts';
+import { type ClosedCell, type ClosedFigures, medianRatio } from '../parts/closed.ts';
 import type { Compared, ServerFigures } from '../parts/compared.ts';
+import { foreign, listAheads } from '../parts/foreign.ts';
 import type { OpenCell, OpenFigures } from '../parts/open.ts';
 import type { Parts } from '../parts/parts.ts';
 import { type Found, type JudgedTarget, judgeTarget as target } from './target.ts';
@@ -17,18 +18,10 @@ export function judgeTargets(parts: Parts): JudgedTarget[] {
     ...judgeDecisions(parts.decisions?.figures),
     ...judgeDocuments(parts.decisions?.figures),
     ...judgeEmbeddings(parts.embeddings?.figures),
+    ...judgeForeign(parts),
     ...judgeOpenLoops(parts.open?.figures),
     ...judgeOurs(parts),
   ];
-}
-
-/** Ours over others, in slices of the same round: what disturbed one disturbed the other. Between the middle two, if there are two. */
-function medianRatio(ours: ClosedCell, other: ClosedCell): number {
-  const ratios = ours.requestsPerSecondBySlice
-    .map((value, round) => value / (other.requestsPerSecondBySlice[round] ?? Number.NaN))
-    .sort((a, b) => a - b);
-  const middle = ratios.length / 2;
-  return ((ratios[Math.ceil(middle) - 1] ?? Number.NaN) + (ratios[Math.floor(middle)] ?? Number.NaN)) / 2;
 }
 
 /** @returns whether a cell is of a server of that kind */
@@ -86,6 +79,17 @@ function judgeEmbeddings(part: ClosedFigures | undefined): JudgedTarget[] {
       target(`${what} tuned peer`, ['≥', 1.2, '×'], against('tuned', rateRatio)),
       target(`${what} peer with its defaults`, ['≥', 2, '×'], against('as-written', rateRatio)),
     ];
+  });
+}
+
+/** Ahead of whichever other does best there. Nothing of those that were not measured: they are many. */
+function judgeForeign(parts: Parts): JudgedTarget[] {
+  return (Object.keys(foreign) as (keyof typeof foreign)[]).flatMap((name) => {
+    const figures = parts[name]?.figures;
+    return (figures === undefined ? [] : listAheads(figures)).map(({ load, concurrency, ratio: value, rival }) => {
+      const what = `${name}, ${load}, ${concurrency} at a time: requests/s over the best other`;
+      return target(what, ['≥', 1, '×'], { value, note: rival });
+    });
   });
 }
 

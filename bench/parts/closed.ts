@@ -3,7 +3,9 @@
 
 import { joinRuns, runClosedLoop } from '../load/closed-loop.ts';
 import { type LoadClass, seedOf, streamOf } from '../load/loads.ts';
+import { median } from '../load/statistics.ts';
 import type { Task } from '../load/workload.ts';
+import { sumCpuWithEndedMs } from '../machine/processes.ts';
 import type { Chart } from '../pages/charts.ts';
 import { columns, formatNumber, tableOf } from '../pages/table.ts';
 import type { Fleet } from '../servers/fleet.ts';
@@ -85,12 +87,32 @@ interface Row {
 
 /** One cell of each of `peers`. */
 async function measureRow({ fleet, rounds, sliceMs: durationMs }: ClosedOptions, { load, concurrency, peers }: Row) {
-  const runs = await fleet.inTurns(rounds, async ({ name, client }, round) => {
+  const runs = await fleet.inTurns(rounds, async ({ name, client, process: running }, round) => {
     if (!peers.includes(name)) return undefined;
-    const next = streamOf(load, seedOf(load.id, concurrency, round));
-    return await runClosedLoop({ client, next, concurrency, durationMs });
+    const stream = streamOf(load, seedOf(load.id, concurrency, round));
+    let asked = 0;
+    const next: typeof stream = () => {
+      asked++;
+      return stream();
+    };
+    const cpuBeforeMs = sumCpuWithEndedMs(running.pids());
+    const run = await runClosedLoop({ client, next, concurrency, durationMs });
+    return { ...run, cpuMs: (sumCpuWithEndedMs(running.pids()) - cpuBeforeMs) / asked };
   });
-  return [...runs].map(([peer, some]) => ({ peer, load: load.id, concurrency, ...joinRuns(some) }));
+  return [...runs].map(([peer, some]) => {
+    /** What the server's processes spent on a request: hardly moved by what else the machine does. */
+    const cpuMs = median(some.map((run) => run.cpuMs));
+    return { peer, load: load.id, concurrency, cpuMs, ...joinRuns(some) };
+  });
+}
+
+/** Ours over others, in slices of the same round: what disturbed one disturbed the other. Between the middle two, if there are two. */
+export function medianRatio(ours: ClosedCell, other: ClosedCell): number {
+  const ratios = ours.requestsPerSecondBySlice
+    .map((value, round) => value / (other.requestsPerSecondBySlice[round] ?? Number.NaN))
+    .sort((a, b) => a - b);
+  const middle = ratios.length / 2;
+  return ((ratios[Math.ceil(middle) - 1] ?? Number.NaN) + (ratios[Math.floor(middle)] ?? Number.NaN)) / 2;
 }
 
 /** What a million tokens cost at an hourly price of the machine, at the concurrency with the most tokens per second. */

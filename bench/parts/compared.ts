@@ -1,6 +1,6 @@
 // Servers that run beside each other: they are started, answers are compared, all are warmed up alike; then they are measured.
 
-import { type AnswerComparison, compareAnswers } from '../answers/compare-answers.ts';
+import { type AnswerCases, type AnswerComparison, compareAnswers } from '../answers/compare-answers.ts';
 import { runClosedLoop } from '../load/closed-loop.ts';
 import { type LoadClass, streamOf } from '../load/loads.ts';
 import { type Fleet, type Member, withServers } from '../servers/fleet.ts';
@@ -27,24 +27,28 @@ interface CompareOptions {
   readonly servers: readonly Server[];
   /** What they are warmed up with. */
   readonly classes: readonly LoadClass[];
+  /** What their answers are compared by; default: the cases of the shipped models. */
+  readonly cases?: AnswerCases;
+  /** Default: yes. */
+  readonly startsTwice?: boolean;
   readonly say: (text: string) => void;
 }
 
 /** @throws if a server cannot be started, answers otherwise than ours, or ends early */
-export async function withComparedServers(
-  { servers, classes, say }: CompareOptions,
-  use: (compared: ComparedServers) => Promise<void>,
-): Promise<void> {
+export async function withComparedServers<T>(
+  { servers, classes, cases, startsTwice = true, say }: CompareOptions,
+  use: (compared: ComparedServers) => Promise<T>,
+): Promise<T> {
   const byId = Object.fromEntries(servers.map((server) => [server.id, server]));
-  const measure = async (fleet: Fleet): Promise<void> => {
+  const measure = async (fleet: Fleet): Promise<T> => {
     say('answers');
-    const answers = await compareAnswers(fleet.members);
+    const answers = await compareAnswers(fleet.members, cases);
     say('warming up');
     await warmUp(fleet, classes);
     await fleet.watchIdle();
-    await use({ fleet, compared: () => ({ servers: fleet.members.map(describeServer), answers }) });
+    return await use({ fleet, compared: () => ({ servers: fleet.members.map(describeServer), answers }) });
   };
-  await withServers(byId, (_, fleet) => measure(fleet), { say, startsTwice: true });
+  return await withServers(byId, (_, fleet) => measure(fleet), { say, startsTwice });
 }
 
 async function warmUp(fleet: Fleet, classes: readonly LoadClass[]): Promise<void> {

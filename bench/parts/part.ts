@@ -32,6 +32,8 @@ export interface Bench {
   /** Of the closed loops. */
   readonly concurrencies: readonly number[];
   readonly usdPerHour: number;
+  /** Where the Python environments are. */
+  readonly environments: string;
   /** Enough to quote, or a short form for development. */
   effort<T>(full: T, quick: T): T;
   /** The same for rounds, unless so many are asked for. */

@@ -3,6 +3,7 @@
 import type { Versions } from '../machine/machine.ts';
 import { bare } from './bare.ts';
 import { decisions, embeddings } from './closed.ts';
+import { foreign } from './foreign.ts';
 import { kept } from './kept.ts';
 import { memory } from './memory.ts';
 import { open } from './open.ts';
@@ -11,7 +12,7 @@ import { scaling } from './scaling.ts';
 import { shares } from './shares.ts';
 import { splits } from './splits.ts';
 
-const DECLARED = { decisions, open, embeddings, scaling, kept, shares, bare, memory, splits };
+const DECLARED = { decisions, open, embeddings, scaling, kept, shares, bare, memory, splits, ...foreign };
 
 export type PartName = keyof typeof DECLARED;
 

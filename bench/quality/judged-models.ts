@@ -1,6 +1,5 @@
 // The models under judgement, behind the server's own engine with its workers, started as the server starts it.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEngine } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -8,9 +7,8 @@ import { probabilitiesInOrder } from '../../src/domain/answer.ts';
 import type { Caller } from '../../src/engine/engine.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { AskedModel } from '../../src/quality/asking.ts';
-import type { ModelFolder } from '../../src/runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
-import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
+import { openTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
 import { DECISION_MODEL, EMBEDDING_MODEL } from '../load/workload.ts';
 import { withFolder } from '../machine/folder.ts';
 import { ROOT } from '../machine/machine.ts';
@@ -44,7 +42,8 @@ export async function withModels<T>(
   if (baseline.manifest.type !== 'embedding') throw new Error(`${EMBEDDING_MODEL} must be of type "embedding".`);
   const { id, temperatures } = decision.manifest;
   const { id: baselineId, limits } = baseline.manifest;
-  const [tokenizer, baselineTokenizer] = [readTokenizer(decision), readTokenizer(baseline)];
+  const tokenizer = await openTokenizer(decision.path, 'javascript');
+  const baselineTokenizer = await openTokenizer(baseline.path, 'javascript');
   return await withFolder(async (cacheFolder) => {
     const logger = createLogger({ level: 'warn', format: 'text', destination: process.stderr });
     const folders = [decision.path, baseline.path];
@@ -74,8 +73,4 @@ export async function withModels<T>(
       await engine.drain();
     }
   });
-}
-
-function readTokenizer({ path }: ModelFolder): BertTokenizer {
-  return new BertTokenizer(JSON.parse(readFileSync(join(path, 'tokenizer.json'), 'utf8')));
 }

@@ -1,15 +1,14 @@
 // One bare loop: the graphs of a decision, run again and again on inputs that the server's own code prepared once. What is
 // left out is what the server adds: HTTP, queue, thread hop, tokenizer, copies, readout.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Question } from '../../src/domain/question.ts';
 import { SplitEncoder } from '../../src/runtime/families/split-encoder/split-encoder.ts';
 import { StateMemory } from '../../src/runtime/families/split-encoder/state-memory.ts';
 import { openGraphs } from '../../src/runtime/graph-opener.ts';
-import { findPrecision } from '../../src/runtime/load-model.ts';
+import { readFolderFile } from '../../src/runtime/model-folder/folder-file.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
+import { findPrecision } from '../../src/runtime/model-folder/precision.ts';
 import { floatTensor, type GraphSession, type Tensor } from '../../src/runtime/session.ts';
 import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 
@@ -86,7 +85,7 @@ async function prepareRuns(setup: BareLoopSetup): Promise<readonly RecordedRun[]
   };
   const model = new SplitEncoder({
     manifest: folder.manifest,
-    tokenizer: new BertTokenizer(JSON.parse(await readFile(join(folder.path, 'tokenizer.json'), 'utf8'))),
+    tokenizer: new BertTokenizer(JSON.parse((await readFolderFile(folder.path, 'tokenizer.json')).toString())),
     encode: recorded('encode'),
     answer: recorded('answer'),
     head: recorded('head'),

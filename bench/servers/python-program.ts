@@ -7,13 +7,18 @@ import { EMBEDDING_MODEL, type Task } from '../load/workload.ts';
 import { ROOT } from '../machine/machine.ts';
 import type { Launch, Settings } from './server.ts';
 
-const PYTHON_FOLDER = resolve(import.meta.dirname, 'python');
+export const PYTHON_FOLDER = resolve(import.meta.dirname, 'python');
 /** Not in the repository. */
 export const DEFAULT_ENVIRONMENTS = resolve(import.meta.dirname, '..', 'environments');
 /** Written last: an installation that was cut short is done again. */
 const STAMP = 'umpire-requirements.txt';
 /** Nothing is fetched, and nobody is told. */
-const OFFLINE = { HF_HUB_OFFLINE: '1', TRANSFORMERS_OFFLINE: '1', DO_NOT_TRACK: '1', PYTHONDONTWRITEBYTECODE: '1' };
+export const OFFLINE = {
+  HF_HUB_OFFLINE: '1',
+  TRANSFORMERS_OFFLINE: '1',
+  DO_NOT_TRACK: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+};
 
 /** What may differ between two servers of one program. */
 export interface Tuning {
@@ -70,7 +75,7 @@ function requirementsFile(environment: string): string {
 }
 
 /** @throws if the environment was not installed */
-function pythonOf(environment: string, environments: string): string {
+export function pythonOf(environment: string, environments: string): string {
   const python = join(environments, environment, 'bin', 'python');
   if (!existsSync(python)) throw new Error(`No ${python}: run node bench/install-peers.ts first.`);
   return python;
@@ -84,12 +89,12 @@ function layOutModel(python: string, dataFolder: string): string {
   return out;
 }
 
-function uvicorn(app: string, port: number, options: readonly string[]): string[] {
+export function uvicorn(app: string, port: number, options: readonly string[]): string[] {
   const address = ['--host', '127.0.0.1', '--port', String(port)];
   return ['-m', 'uvicorn', app, '--app-dir', PYTHON_FOLDER, ...address, ...options];
 }
 
-function tellUvicorn({ options = [], environment = {} }: Tuning): Settings {
+export function tellUvicorn({ options = [], environment = {} }: Tuning): Settings {
   return { ...environment, uvicorn: options.join(' ') };
 }
 

@@ -4,7 +4,7 @@
 import { buildApp, cacheFolderOf, openServer } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { unrestrictedKey } from '../../src/domain/api-key.ts';
-import type { DecideJob, DecideResult, EmbedJob, Ticket } from '../../src/engine/engine.ts';
+import type { DecideResult, Job, Ticket } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { DECISION_MODEL } from '../load/workload.ts';
@@ -24,7 +24,7 @@ const NULL_ENGINE: LocalEngine = {
     },
   ],
   ready: Promise.resolve(),
-  ticketFor: (job: DecideJob | EmbedJob) => ticketOf(job) as Ticket<never>,
+  ticketFor: (job: Job) => ticketOf(job) as Ticket<never>,
   status: () => ({
     state: 'ready',
     queuedJobs: 0,
@@ -36,12 +36,14 @@ const NULL_ENGINE: LocalEngine = {
     stateCache: { stateTokens: 0, keptTokens: 0 },
     refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
     expectedDrainMs: 0,
+    models: [],
+    memory: { takenBytes: 0, budgetBytes: 0 },
   }),
   drain: async () => undefined,
 };
 
-function ticketOf(job: DecideJob | EmbedJob): Ticket<DecideResult> {
-  if ('inputs' in job) throw new Error('Nobody embeds here.');
+function ticketOf(job: Job): Ticket<DecideResult> {
+  if (!('questions' in job)) throw new Error('Whoever asks here wants a decision.');
   return {
     countTokens: async () => TOKENS,
     enter: () => undefined,

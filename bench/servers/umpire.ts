@@ -12,7 +12,7 @@ export const WITHOUT_CACHES = {
   UMPIRE_ANSWERS_MERGE: 'false',
   UMPIRE_ENGINE_STATE_CACHE_BYTES: '0',
 };
-const LAUNCHER = join(ROOT, 'src', 'launch.js');
+export const LAUNCHER = join(ROOT, 'src', 'launch.js');
 const REDUCED = join(import.meta.dirname, 'reduced-server.ts');
 const NULL_ENDPOINT = join(import.meta.dirname, 'null-endpoint.ts');
 /** The bare loops run the graphs of the CPU; a server on another device would be compared with something else. */

@@ -18,16 +18,14 @@ const DEFAULT_TEXTS = 20_000;
 
 const say = (text) => process.stdout.write(`${text}\n`);
 
-function readJson(path) {
-  return JSON.parse(readFileSync(join(root, path), 'utf8'));
+function readPackedJson(path) {
+  return JSON.parse(gunzipSync(readFileSync(join(root, path))).toString('utf8'));
 }
 
 /** Vocabulary and cases as driver.cc reads them. */
 function makeInput() {
-  const { model } = readJson('models/kev/tokenizer.json');
-  const [shipped] = JSON.parse(
-    gunzipSync(readFileSync(join(root, 'test/native/fixtures/cases.json.gz'))).toString('utf8'),
-  );
+  const { model } = readPackedJson('models/kev/tokenizer.json.gz');
+  const [shipped] = readPackedJson('test/native/fixtures/cases.json.gz');
   const parts = [];
   const number = (value) => parts.push(Buffer.from(Int32Array.of(value).buffer));
   const text = (value) => {

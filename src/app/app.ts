@@ -8,13 +8,17 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
+import { defaultWorkers } from '../engine/core-count.ts';
+import type { MemoryPlan } from '../engine/loading/memory-plan.ts';
 import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
+import { planMemory } from '../engine/plan-memory.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../http/authenticate.ts';
 import { createHttpServer } from '../http/server.ts';
 import { readWebFiles } from '../http/web/web-files.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import type { Accounting } from '../services/accounting/accounting.ts';
 import { LedgerAccounting } from '../services/accounting/ledger-accounting.ts';
@@ -34,7 +38,7 @@ import type { StoreLocation } from '../storage/store-connection.ts';
 import type { LedgerStore, Stores } from '../storage/stores.ts';
 import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
 import { type Closers, GracePeriod, once, openWith } from './closers.ts';
-import { findModelFolders } from './configured-models.ts';
+import { findLaterFolders, findModelFolders } from './configured-models.ts';
 import { listUpstreams } from './configured-upstreams.ts';
 
 export interface App {
@@ -125,7 +129,12 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   // Built first, so closed last: whatever ends before has a row to write.
   closers.add(() => accounting.stop());
   const { cacheFolder, engineLogger = parts.logger } = parts;
-  const configured = () => ({ folders: findModelFolders(config), logger: engineLogger, cacheFolder });
+  const configured = () => ({
+    folders: findModelFolders(config),
+    laterFolders: findLaterFolders(config),
+    logger: engineLogger,
+    cacheFolder,
+  });
   const engine = parts.engine ?? (await startEngine(config, configured()));
   closers.add(() => engine.drain());
   const sharing = new MergingEngine(engine, config.answers);
@@ -195,14 +204,20 @@ function buildAccounting(
 
 export interface EngineParts {
   readonly folders: readonly string[];
+  /** Those of them that are loaded when they are first asked for. Default: none */
+  readonly laterFolders?: readonly string[];
   readonly logger: Logger;
   readonly cacheFolder: string | undefined;
 }
 
 /** @throws StartError */
-export async function startEngine({ engine, embeddings }: Config, parts: EngineParts): Promise<LocalEngine> {
+export async function startEngine(config: Config, parts: EngineParts): Promise<LocalEngine> {
+  const { engine, embeddings, answers } = config;
   return await createLocalEngine({
     modelFolders: parts.folders,
+    laterFolders: parts.laterFolders ?? [],
+    memoryBytes: engine.memoryBytes,
+    otherCacheBytes: answers.cacheBytes,
     device: engine.device,
     allowDeviceFallback: engine.allowDeviceFallback,
     workers: engine.workers,
@@ -218,6 +233,19 @@ export async function startEngine({ engine, embeddings }: Config, parts: EngineP
     },
     probe: { intervalMs: engine.probeIntervalMs, timeoutMs: engine.probeTimeoutMs },
     onEvent: ({ level, message, details }) => parts.logger[level]({ ...details }, message),
+  });
+}
+
+/** As a start would plan it. @throws StartError when the models do not fit, or a folder is broken */
+export async function planConfiguredMemory(config: Config, paths: readonly string[]): Promise<MemoryPlan> {
+  const { engine, answers } = config;
+  return await planMemory(await Promise.all(paths.map(readModelFolder)), {
+    workers: engine.workers ?? defaultWorkers(engine.threadsPerWorker),
+    later: new Set(findLaterFolders(config)),
+    cacheFolder: cacheFolderOf(config),
+    stateCacheBytes: engine.stateCacheBytes,
+    memoryBytes: engine.memoryBytes,
+    otherCacheBytes: answers.cacheBytes,
   });
 }
 

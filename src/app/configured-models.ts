@@ -6,24 +6,53 @@ import { join, resolve } from 'node:path';
 import type { ListedModel } from '../cli/program.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../domain/errors.ts';
-import type { DecisionFolder } from '../runtime/model-folder/calibrated-folder.ts';
-import { type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
+import { type DecisionFolder, isDecisionFolder } from '../runtime/model-folder/calibrated-folder.ts';
+import { priceOf } from '../runtime/model-folder/manifest.ts';
 import { readManifest, readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { priceOfUpstreamModel } from './configured-upstreams.ts';
+import { pulledModelsDir } from './pull/pulled-places.ts';
 
-/** The configured folders, or every folder with a manifest, by name. @throws StartError when there is none */
-export function findModelFolders({ modelsDir, models }: Config): readonly string[] {
-  if (models !== undefined) return models.map((nameOrPath) => resolve(modelsDir, nameOrPath));
-  let names: string[];
+/**
+ * The configured folders, or every folder with a manifest, by name: those of `modelsDir`, then those that were pulled.
+ * @throws StartError when there is none
+ */
+export function findModelFolders({ modelsDir, models, dataDir }: Config): readonly string[] {
+  const pulledDir = pulledModelsDir(dataDir);
+  if (models !== undefined) return models.map((entry) => findNamed(toEntry(entry).folder, modelsDir, pulledDir));
+  const pulled = existsSync(pulledDir) ? listModelFoldersIn(pulledDir) : [];
+  let shipped: readonly string[];
   try {
-    names = readdirSync(modelsDir).sort();
+    shipped = listModelFoldersIn(modelsDir);
   } catch (error) {
     throw new StartError(`The models folder ${modelsDir} cannot be read: ${messageOf(error)}.`);
   }
-  const folders = names.map((name) => join(modelsDir, name)).filter((folder) => isFile(join(folder, 'model.json')));
-  if (folders.length === 0) throw new StartError(`The models folder ${modelsDir} holds no folder with a model.json.`);
-  return folders;
+  if (shipped.length + pulled.length > 0) return [...shipped, ...pulled];
+  throw new StartError(`The models folder ${modelsDir} holds no folder with a model.json.`);
+}
+
+/** What begins with a dot is being pulled, or was given up. */
+function listModelFoldersIn(place: string): readonly string[] {
+  const names = readdirSync(place).sort();
+  const folders = names.filter((name) => !name.startsWith('.')).map((name) => join(place, name));
+  return folders.filter((folder) => isFile(join(folder, 'model.json')));
+}
+
+function findNamed(nameOrPath: string, modelsDir: string, pulledDir: string): string {
+  const [shipped, pulled] = [resolve(modelsDir, nameOrPath), resolve(pulledDir, nameOrPath)];
+  return !existsSync(shipped) && existsSync(pulled) ? pulled : shipped;
+}
+
+type ModelEntry = Exclude<NonNullable<Config['models']>[number], string>;
+
+function toEntry(entry: string | ModelEntry): ModelEntry {
+  return typeof entry === 'string' ? { folder: entry, load: 'start' } : entry;
+}
+
+/** Those of the configured folders that are loaded when they are first asked for. */
+export function findLaterFolders({ modelsDir, models = [], dataDir }: Config): readonly string[] {
+  const later = models.map(toEntry).filter(({ load }) => load === 'first-use');
+  return later.map(({ folder }) => findNamed(folder, modelsDir, pulledModelsDir(dataDir)));
 }
 
 function isFile(path: string): boolean {
@@ -33,9 +62,12 @@ function isFile(path: string): boolean {
 /** @throws StartError what is wrong with a folder */
 export async function listModels(config: Config): Promise<readonly ListedModel[]> {
   const folders = await Promise.all(findModelFolders(config).map(readModelFolder));
+  const later = new Set(findLaterFolders(config));
   const local = folders.map(({ path: source, digest, manifest }) => {
-    const { id, type, description } = manifest;
-    return { id, type, description, source, digest, price: priceOf(manifest) };
+    const { id, type, description, licence, source: origin } = manifest;
+    const pulled = origin && { repo: origin.repo, commit: origin.commit };
+    const load = later.has(source) ? ('first-use' as const) : ('start' as const);
+    return { id, type, description, source, digest, load, licence, ...pulled, price: priceOf(manifest) };
   });
   const upstream = config.upstreams.flatMap(({ name: source, models }) =>
     models.map((model) => {
@@ -45,7 +77,9 @@ export async function listModels(config: Config): Promise<readonly ListedModel[]
   );
   const models: readonly ListedModel[] = [...local, ...upstream];
   const aliases = Object.entries(config.aliases).flatMap(([id, modelId]) =>
-    models.filter((model) => model.id === modelId).map((model) => ({ ...model, id, source: `alias of ${modelId}` })),
+    models
+      .filter((model) => model.id === modelId)
+      .map(({ repo: _repo, commit: _commit, ...model }) => ({ ...model, id, source: `alias of ${modelId}` })),
   );
   return [...models, ...aliases];
 }
@@ -61,15 +95,14 @@ export async function listModelIds(config: Config): Promise<readonly string[]> {
 export async function findDecisionFolder(config: Config, wanted: string): Promise<DecisionFolder> {
   const isFolder = existsSync(join(wanted, 'model.json'));
   const id = new Map(Object.entries(config.aliases)).get(wanted) ?? wanted;
-  const folders = await Promise.all((isFolder ? [wanted] : findModelFolders(config)).map(readModelFolder));
-  const found = isFolder ? folders[0] : folders.find(({ manifest }) => manifest.id === id);
+  const paths = isFolder ? [wanted] : findModelFolders(config);
+  const manifests = await Promise.all(paths.map(readManifest));
+  const place = isFolder ? 0 : manifests.findIndex((manifest) => manifest.id === id);
+  // Of this one alone: checksums of large graphs take their time.
+  const found = paths[place] === undefined ? undefined : await readModelFolder(paths[place]);
   if (found !== undefined && isDecisionFolder(found)) return found;
-  const ids = folders.filter(isDecisionFolder).map(({ manifest }) => manifest.id);
+  const ids = manifests.filter(({ type }) => type === 'decision').map((manifest) => manifest.id);
   throw new StartError(
     `There is no decision model "${wanted}". Configured: ${ids.join(', ') || 'none'}; or name a model folder.`,
   );
-}
-
-function isDecisionFolder(folder: ModelFolder): folder is DecisionFolder {
-  return folder.manifest.type === 'decision';
 }

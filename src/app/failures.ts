@@ -3,6 +3,8 @@
 import { commandFailure, type Failure } from '../cli/failure.ts';
 import { ConfigError } from '../config/load.ts';
 import { AppError, errorCatalogue, StoreUnavailableError } from '../domain/errors.ts';
+import { HubError } from '../hub/hub-error.ts';
+import { RecipeError } from '../recipe/recipe-error.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { StorageError } from '../storage/storage-error.ts';
 
@@ -21,6 +23,8 @@ export function findFailure(error: unknown): Failure | undefined {
     };
   }
   if (error instanceof ConfigError) return commandFailure('invalid_configuration', error.message);
+  if (error instanceof HubError) return commandFailure('hub_failed', error.message);
+  if (error instanceof RecipeError) return commandFailure('model_refused', error.message);
   if (error instanceof StartError) return commandFailure('start_failed', error.message);
   return error instanceof StorageError ? commandFailure('store_failed', error.message) : undefined;
 }

@@ -3,9 +3,11 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { z } from 'zod';
+import type { ModelSources } from '../cli/model-sources.ts';
 import type { DecisionModel, Finding, Program, VerifiedModel } from '../cli/program.ts';
 import type { SettingFlag, SettingFlags } from '../cli/setting-flags.ts';
 import type { CopyTarget, StoreTools } from '../cli/store-tools.ts';
@@ -15,6 +17,7 @@ import {
   loadConfig,
   readClientSettings,
   readColumns,
+  readHubSettings,
   readTargetDatabaseUrl,
 } from '../config/load.ts';
 import { listConfig, printConfig } from '../config/print.ts';
@@ -24,6 +27,7 @@ import { unrestrictedKey } from '../domain/api-key.ts';
 import type { LocalEngine } from '../engine/local-engine.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { renderManifest, writeTemperatures } from '../runtime/model-folder/calibrated-folder.ts';
+import { isCalibrated } from '../runtime/model-folder/manifest.ts';
 import { openTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
 import type { Administration } from '../services/administration.ts';
 import type { StoreLocation } from '../storage/store-connection.ts';
@@ -38,12 +42,15 @@ import {
 import { findDecisionFolder, findModelFolders, listModelIds, listModels } from './configured-models.ts';
 import { findFailure } from './failures.ts';
 import { onInterrupt } from './interruption.ts';
+import { rowBytesOf } from './pull/row-memory.ts';
 import { serve } from './server-run.ts';
 
 /** Who asks when the engine runs in the process of a command. */
 const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });
 /** Where no terminal says more. */
 const DEFAULT_COLUMNS = 100;
+/** What a timer of Node takes. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Of this process, for whoever must end it in the middle of their work. */
@@ -62,6 +69,7 @@ export const program: Program = {
   // NO_COLOR and FORCE_COLOR count.
   paint: (style, shown) => styleText(style, shown, { stream: process.stdout }),
   readStdin: () => text(process.stdin),
+  readLine,
   findFailure,
   openStdin: () => process.stdin,
   pipeOut,
@@ -77,6 +85,7 @@ export const program: Program = {
   listModels: (flags) => listModels(loadConfig({ flags }).config),
   listModelIds: (flags) => listModelIds(loadConfig({ flags }).config),
   verifyModels,
+  openModelSources,
   startLocalServer: (flags) => startLocalServer(loadConfig({ flags })),
   findDecisionModel,
 };
@@ -93,6 +102,16 @@ function findPlace(): { command: string; guides: string | undefined } {
     command: import.meta.filename.endsWith('.ts') ? 'npm run -s umpire --' : 'npx umpire',
     guides: existsSync(guides) ? relative(process.cwd(), guides) : undefined,
   };
+}
+
+async function readLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    lines.close();
+  }
 }
 
 function pipeOut(output: string): Promise<void> {
@@ -149,6 +168,13 @@ function locateTarget({ database }: Config, target: CopyTarget): StoreLocation {
   return { ...target, connectTimeoutMs: database.connectTimeoutMs };
 }
 
+/** Loaded only for its commands, as above. */
+async function openModelSources(flags: SettingFlags): Promise<ModelSources> {
+  const { createModelSources } = await import('./pull/pulled-models.ts');
+  const { config } = loadConfig({ flags });
+  return createModelSources({ config, hub: readHubSettings(), now: new Date(), rowBytes: rowBytesOf(config) });
+}
+
 /** Loaded only for its command, as above. */
 async function* lookAround(flags: SettingFlags, { isQuick }: { isQuick: boolean }): AsyncGenerator<Finding> {
   const doctor = await import('./doctor/doctor.ts');
@@ -185,11 +211,18 @@ async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<D
     folder: path,
     digest,
     temperatures: manifest.temperatures,
+    isCalibrated: isCalibrated(manifest),
     countTokens: (text) => tokenizer.encode(text).length,
-    startServer: () => startLocalServer({ ...loaded, config: { ...config, models: [path], aliases: {} } }),
+    startServer: () => startLocalServer({ ...loaded, config: configOfOne(config, path) }),
     renderManifest: (temperatures) => renderManifest(folder, temperatures),
     writeTemperatures: async (temperatures) => (await writeTemperatures(folder, temperatures)).digest,
   };
+}
+
+/** Nobody else is there who would have to wait, and none of a command's calls may be refused for the others' sake. */
+function configOfOne(config: Config, folder: string): Config {
+  const engine = { ...config.engine, queueMaxCostMs: Number.MAX_SAFE_INTEGER, queueDeadlineMs: LONGEST_TIMER_MS };
+  return { ...config, engine, models: [folder], aliases: {} };
 }
 
 /** Without keys and ledger, and without a port. */

@@ -262,9 +262,11 @@ async function applyLoad(load: Load, server: ReturnType<typeof connectToServer>,
 
 function nothingAnswered(outcomes: readonly LoadOutcome[], program: Program): CommandError {
   const { code = 'it was stopped before', status = 0 } = outcomes.at(-1) ?? {};
-  const told = `No request was answered: ${code}. ${keyAdvice(status, program)}`.trimEnd();
-  return new CommandError(commandFailure('no_answer', told));
+  const advice = code === 'model_type_mismatch' ? OTHER_TASK : keyAdvice(status, program);
+  return new CommandError(commandFailure('no_answer', `No request was answered: ${code}. ${advice}`.trimEnd()));
 }
+
+const OTHER_TASK = `The model is of another type than the task: --task is one of ${TASKS.join(', ')}.`;
 
 function describeLoad({ task, model, concurrency, rate, warmUpMs }: Load, seconds: number): string {
   const loop = rate === undefined ? `Closed loop, ${concurrency} clients` : `Open loop, ${rate} requests a second`;

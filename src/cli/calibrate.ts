@@ -68,10 +68,12 @@ async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments
   const isJson = given.options['json'] === true;
   // Before anything is written: whoever looks sees what it was for, also where it cannot be.
   if (!isJson) program.writeOut(renderCalibration(calibration));
-  const isFitted = calibration.groups.some(({ verdict }) => verdict === 'fitted');
-  const written = isFitted ? await write(calibration, model, given) : UNCHANGED;
+  const verdicts = new Set(calibration.groups.map(({ verdict }) => verdict));
+  // Whoever asks for its calibration has it then: enough rows found nothing better.
+  const isConfirmed = !model.isCalibrated && verdicts.has('no gain');
+  const written = verdicts.has('fitted') || isConfirmed ? await write(calibration, model, given) : UNCHANGED;
   program.writeOut(isJson ? renderJson(toJson(calibration, model, written)) : `${written.words}\n`);
-  const isShort = calibration.groups.every(({ verdict }) => verdict === 'too few answers');
+  const isShort = !verdicts.has('fitted') && !verdicts.has('no gain');
   return isShort ? EXIT.failed : EXIT.done;
 }
 
@@ -105,7 +107,7 @@ const UNCHANGED: Written = {
 };
 
 async function write(
-  { temperatures }: Calibration,
+  { temperatures, groups }: Calibration,
   model: DecisionModel,
   { options }: CommandArguments,
 ): Promise<Written> {
@@ -113,7 +115,9 @@ async function write(
   if (options['dry-run'] === true) return { ...UNCHANGED, words: 'Nothing was written (--dry-run).' };
   if (typeof out !== 'string') {
     const digest = await model.writeTemperatures(temperatures);
-    const words = `Written: ${model.folder}, ${digest}. A running server takes it at its next start.`;
+    const isFitted = groups.some(({ verdict }) => verdict === 'fitted');
+    const kept = isFitted ? '' : 'The temperatures stay as they are, and the model counts as calibrated.\n';
+    const words = `${kept}Written: ${model.folder}, ${digest}. A running server takes it at its next start.`;
     return { words, path: model.folder, digest };
   }
   const manifest = await model.renderManifest(temperatures);

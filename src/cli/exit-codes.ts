@@ -5,7 +5,7 @@ export const EXIT_CODES = {
   1: 'Failed, or found a fault. Standard error says why.',
   2: 'A mistake in the command line. Nothing was done.',
   3: 'Finished, but some rows could not be answered; they are in the output with their errors.',
-  130: 'Stopped by Ctrl-C or SIGTERM before the end of a batch. The same command goes on.',
+  130: 'Stopped by Ctrl-C or SIGTERM before the end of a batch or a pull. The same command goes on.',
 } as const;
 
 export type ExitCode = keyof typeof EXIT_CODES;

@@ -16,6 +16,14 @@ export const COMMAND_CODES = {
   invalid_rows: { type: 'invalid_request_error', when: 'A file of rows has faults.' },
   output_taken: { type: 'invalid_request_error', when: 'The output of a batch is in use, or is of another batch.' },
   start_failed: { type: 'server_error', when: 'A model, a port or a file that the command needs cannot be used.' },
+  hub_failed: {
+    type: 'upstream_error',
+    when: 'The files of a model cannot be had from where they are: not there, not allowed, not reachable, or not what they should be.',
+  },
+  model_refused: {
+    type: 'invalid_request_error',
+    when: 'A model cannot be pulled as it is: the message says what was found, and which option answers it.',
+  },
   store_failed: { type: 'server_error', when: 'The store cannot be opened, or is in use.' },
   no_answer: { type: 'upstream_error', when: 'The server that was asked did not answer.' },
 } as const;

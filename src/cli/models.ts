@@ -4,6 +4,9 @@ import { type Command, refusePositionals } from './command.ts';
 import type { ListedModel, VerifiedModel } from './program.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
+/** Enough to find it by. */
+const COMMIT_DIGITS = 12;
+
 export const modelsListCommand: Command = {
   name: 'models list',
   group: 'models',
@@ -12,12 +15,15 @@ export const modelsListCommand: Command = {
   usage: '[--json]',
   options: { json: JSON_OPTION },
   examples: [{ text: 'Models, where they come from, and their digests', command: 'umpire models list' }],
-  json: { isList: true, members: ['id', 'type', 'description', 'source', 'digest'] },
+  json: {
+    isList: true,
+    members: ['id', 'type', 'description', 'source', 'digest', 'load', 'licence', 'repo', 'commit'],
+  },
   async run(given, program) {
     refusePositionals(given);
     const models = await program.listModels(given.settings);
     if (given.options['json']) program.writeOut(renderJson(models.map(({ price: _price, ...model }) => model)));
-    else program.writeOut(renderTable([['ID', 'TYPE', 'FROM', 'DIGEST'], ...models.map(toRow)]));
+    else program.writeOut(renderTable([['ID', 'TYPE', 'LICENCE', 'FROM', 'LOADED', 'DIGEST'], ...models.map(toRow)]));
     return 0;
   },
 };
@@ -48,6 +54,8 @@ export const modelsVerifyCommand: Command = {
   },
 };
 
-function toRow({ id, type, source, digest }: ListedModel): string[] {
-  return [id, type, source, digest ?? '–'];
+function toRow({ id, type, source, load, digest, licence, repo, commit }: ListedModel): string[] {
+  const when = { start: 'at the start', 'first-use': 'at first use' };
+  const from = repo === undefined ? source : `${repo} at ${commit?.slice(0, COMMIT_DIGITS)}`;
+  return [id, type, licence ?? '–', from, load === undefined ? '–' : when[load], digest ?? '–'];
 }

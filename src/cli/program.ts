@@ -8,6 +8,7 @@ import type { Temperatures } from '../domain/temperature.ts';
 import type { Administration } from '../services/administration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Failure } from './failure.ts';
+import type { ModelSources } from './model-sources.ts';
 import type { Paint } from './paint.ts';
 import type { SettingFlag, SettingFlags } from './setting-flags.ts';
 import type { StoreTools } from './store-tools.ts';
@@ -19,6 +20,14 @@ export interface ListedModel {
   /** Folder, or name of the upstream. */
   readonly source: string;
   readonly digest?: string;
+  /** When a server loads it; an upstream has its own ways. */
+  readonly load?: 'start' | 'first-use';
+  /** Of a folder. */
+  readonly licence?: string;
+  /** Of a pulled model. */
+  readonly repo?: string;
+  /** 40 hex digits. */
+  readonly commit?: string;
   /** Of the folder or the configuration. */
   readonly price: Price;
 }
@@ -37,11 +46,13 @@ export interface DecisionModel {
   readonly folder: string;
   readonly digest: string;
   readonly temperatures: Temperatures;
+  /** Whether these were fitted to labelled rows. */
+  readonly isCalibrated: boolean;
   /** Tokens the model reads of a text. */
   countTokens(text: string): number;
-  /** A server in this process with this model alone. */
+  /** A server in this process with this model alone, which lets any amount of work wait. */
   startServer(): Promise<ServerConnection>;
-  /** The manifest with these temperatures, as text. */
+  /** The manifest with these temperatures, calibrated, as text. */
   renderManifest(temperatures: Temperatures): Promise<string>;
   /** Writes them into the folder, its golden answers and checksums with them. @returns the new digest */
   writeTemperatures(temperatures: Temperatures): Promise<string>;
@@ -79,6 +90,8 @@ export interface Program {
   /** On standard output. */
   readonly paint: Paint;
   readStdin(): Promise<string>;
+  /** What is typed up to the next line end. */
+  readLine(): Promise<string>;
   /** undefined: nobody expected it. */
   findFailure(error: unknown): Failure | undefined;
   openStdin(): AsyncIterable<Uint8Array>;
@@ -101,6 +114,8 @@ export interface Program {
   verifyModels(flags: SettingFlags, folders: readonly string[]): AsyncIterable<VerifiedModel>;
   /** The configured models; checksums are verified, nothing is loaded. */
   listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
+  /** Loaded when it is asked for: nothing else needs a hub. */
+  openModelSources(flags: SettingFlags): Promise<ModelSources>;
   /** Looks at everything a server needs, and changes nothing. Quick: no model is loaded. */
   diagnose(flags: SettingFlags, options: { readonly isQuick: boolean }): AsyncIterable<Finding>;
   /** Ids and aliases, checked against nothing. */

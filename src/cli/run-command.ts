@@ -27,6 +27,8 @@ import {
   keysUpdateCommand,
 } from './keys.ts';
 import { modelsListCommand, modelsVerifyCommand } from './models.ts';
+import { modelsInspectCommand, modelsRemoveCommand } from './models-inspect.ts';
+import { modelsPullCommand } from './models-pull.ts';
 import { pricesListCommand, pricesSetCommand } from './prices.ts';
 import type { Program } from './program.ts';
 import { serveCommand } from './serve.ts';
@@ -59,7 +61,10 @@ export const COMMANDS: readonly Command[] = [
   dbCheckCommand,
   dbCopyCommand,
   modelsListCommand,
+  modelsPullCommand,
+  modelsInspectCommand,
   modelsVerifyCommand,
+  modelsRemoveCommand,
   createCompletionCommand(() => COMMANDS),
 ];
 

@@ -1,6 +1,7 @@
 // docs/config.md, rendered from the schema: what it says and what the server takes cannot differ.
 
 import { z } from 'zod';
+import { HUB_VARIABLES } from './hub-settings.ts';
 import { configSchema } from './schema.ts';
 import { noteOf, SETTINGS, type Setting, unwrap } from './settings.ts';
 
@@ -17,6 +18,9 @@ commas in the environment and on the command line, booleans as \`true\` or \`fal
 \`UMPIRE_URL\` is no setting of the server: it is the address that \`umpire decide\` asks, with the key in \`UMPIRE_API_KEY\`.
 `;
 
+const HUB_NOTE = `Commands that pull models read the variables of Hugging Face's own tools; a server never asks a hub. A private certificate
+authority is Node's to know, by \`NODE_EXTRA_CA_CERTS\`.`;
+
 const EXAMPLE = `## Example
 
 \`\`\`yaml
@@ -28,6 +32,10 @@ http:
   gracePeriodMs: 30000
 aliases:
   jev-latest: kev
+models:
+  - kev
+  - folder: text-embed-mini
+    load: first-use
 upstreams:
   - name: local-llm
     baseUrl: http://127.0.0.1:8000/v1
@@ -45,7 +53,9 @@ upstreams:
 /** The whole page. */
 export function renderConfigPage(): string {
   const sections = [...new Set(SETTINGS.map(sectionOf))].map(renderSection);
-  return [INTRODUCTION, ...sections, renderUpstreams(), EXAMPLE].join('\n');
+  const { models, upstreams } = configSchema.shape;
+  const entries = [renderEntries('models', models), renderEntries('upstreams', upstreams)];
+  return [INTRODUCTION, ...sections, ...entries, renderHubVariables(), EXAMPLE].join('\n');
 }
 
 function sectionOf({ path }: Setting): string {
@@ -68,14 +78,19 @@ function renderSection(section: string): string {
   ].join('\n');
 }
 
-function renderUpstreams(): string {
-  const { upstreams } = configSchema.shape;
+/** They are none of the server's: it never asks a hub. */
+function renderHubVariables(): string {
+  const rows = Object.entries(HUB_VARIABLES).map(([name, help]) => `| \`${name}\` | ${help} |`);
+  return ['## Variables of the hub', '', HUB_NOTE, '', '| variable | |', '|---|---|', ...rows, ''].join('\n');
+}
+
+function renderEntries(name: string, schema: z.ZodType): string {
   return [
-    '## Entries of `upstreams`',
+    `## Entries of \`${name}\``,
     '',
     '| field | type | default | |',
     '|---|---|---|---|',
-    ...fieldRows(elementOf(upstreams), ''),
+    ...fieldRows(elementOf(schema), ''),
     '',
   ].join('\n');
 }
@@ -97,7 +112,9 @@ function fieldRows(object: z.ZodObject, prefix: string): string[] {
 /** @throws Error when the schema is no list of objects */
 function elementOf(schema: z.ZodType): z.ZodObject {
   const list = unwrap(schema);
-  const element = list instanceof z.ZodArray ? unwrap(list.element as z.ZodType) : undefined;
+  const entry = list instanceof z.ZodArray ? unwrap(list.element as z.ZodType) : undefined;
+  const kinds = entry instanceof z.ZodUnion ? (entry.options as z.ZodType[]) : [entry];
+  const element = kinds.find((kind) => kind instanceof z.ZodObject);
   if (element instanceof z.ZodObject) return element;
   throw new Error('Not a list of objects.');
 }
@@ -107,9 +124,13 @@ function typeOf(schema: z.ZodType): string {
   if (inner instanceof z.ZodEnum) return inner.options.map((option) => `\`${option}\``).join(', ');
   if (inner instanceof z.ZodNumber) return `${inner.minValue} to ${inner.maxValue}`;
   if (inner instanceof z.ZodBoolean) return 'boolean';
-  if (inner instanceof z.ZodArray)
-    return unwrap(inner.element as z.ZodType) instanceof z.ZodObject ? 'list of objects' : 'list';
+  if (inner instanceof z.ZodArray) return typeOfList(unwrap(inner.element as z.ZodType));
   return inner instanceof z.ZodObject || inner instanceof z.ZodRecord ? 'object' : 'text';
+}
+
+function typeOfList(element: z.ZodType): string {
+  if (element instanceof z.ZodUnion) return 'list of names or objects';
+  return element instanceof z.ZodObject ? 'list of objects' : 'list';
 }
 
 function defaultOf(schema: z.ZodType, name: string): string {

@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderConfigPage } from './document.ts';
-import { ConfigError, type ConfigSources, type Environment, loadConfig, readClientSettings } from './load.ts';
+import {
+  ConfigError,
+  type ConfigSources,
+  type Environment,
+  loadConfig,
+  readClientSettings,
+  readHubSettings,
+} from './load.ts';
 import { printConfig } from './print.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -47,6 +54,30 @@ describe('without any source', () => {
   it('models lie beside the code', () => {
     expect(load().config.modelsDir).toBe(join(import.meta.dirname, '..', '..', 'models'));
   });
+});
+
+describe('models', () => {
+  const later = [{ folder: 'b', load: 'first-use' }];
+
+  it('are names with commas or JSON in the environment, and both in the file', () => {
+    expect(load({ env: { UMPIRE_MODELS: 'a, b' } }).config.models).toEqual(['a', 'b']);
+    expect(load({ env: { UMPIRE_MODELS: '["a", {"folder": "b", "load": "first-use"}]' } }).config.models).toEqual([
+      'a',
+      ...later,
+    ]);
+    expect(load({ yaml: 'models:\n  - a\n  - {folder: b, load: first-use}\n' }).config.models).toEqual(['a', ...later]);
+  });
+
+  it('are loaded at the start unless the entry says otherwise', () => {
+    expect(load({ yaml: 'models: [{folder: a}]' }).config.models).toEqual([{ folder: 'a', load: 'start' }]);
+  });
+
+  it.each([
+    'models: [{folder: a, load: never}]',
+    'models: [{folder: a, when: start}]',
+    'models: [{load: start}]',
+    'models: [7]',
+  ])('are refused as %s', (yaml) => expect(() => load({ yaml })).toThrow(/models/));
 });
 
 describe('precedence', () => {
@@ -185,6 +216,12 @@ describe('faults', () => {
     ]);
   });
 
+  it('say what an entry of the models is', () => {
+    expect(faultsOf({ yaml: 'models:\n  - kev\n  - { path: other }\n' })).toEqual([
+      expect.stringContaining('must be the name or path of a model folder, or an object of `folder` and `load`'),
+    ]);
+  });
+
   it('include two upstreams with one name and two models with one id', () => {
     const entry = '{ name: a, baseUrl: "http://a.example/v1", models: [{ id: m }] }';
     expect(faultsOf({ yaml: `upstreams:\n  - ${entry}\n  - ${entry}\n` })).toEqual([
@@ -256,5 +293,15 @@ describe('settings of the client', () => {
     ],
   ] satisfies [Environment, object][])('of %o are %o', (env, expected) => {
     expect(readClientSettings(env)).toEqual(expected);
+  });
+});
+
+describe('settings of the hub', () => {
+  it('are read from its own variables, and told together where they have faults', () => {
+    const env = { HF_ENDPOINT: 'https://mirror.example', HF_HOME: '/nowhere' };
+    expect(readHubSettings(env).endpoint).toBe('https://mirror.example');
+    const faulty = { ...env, HF_HUB_ETAG_TIMEOUT: 'x', HF_HUB_DOWNLOAD_TIMEOUT: 'y' };
+    expect(() => readHubSettings(faulty)).toThrow(ConfigError);
+    expect(() => readHubSettings(faulty)).toThrow('The configuration has 2 faults:');
   });
 });

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isRecord } from '../domain/json.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
+import { parseHubSettings } from './hub-settings.ts';
 import { type Config, configSchema } from './schema.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
@@ -59,6 +60,14 @@ const TARGET_VARIABLE = 'UMPIRE_TARGET_DATABASE_URL';
 /** Where `umpire db copy` copies to: an address with a password, which has no place on a command line. */
 export function readTargetDatabaseUrl(env: Environment = process.env): string | undefined {
   return env[TARGET_VARIABLE] || undefined;
+}
+
+/** Of the hub that models are pulled from, and the cache of its tools. @throws ConfigError with all faults */
+export function readHubSettings(env: Environment = process.env): ReturnType<typeof parseHubSettings> {
+  const faults: string[] = [];
+  const settings = parseHubSettings(env, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return settings;
 }
 
 /** What Kubernetes sets in every pod beside a service named `umpire`, `UMPIRE_PORT=tcp://…` among them. */
@@ -120,12 +129,18 @@ function parseText(setting: Setting, text: string): unknown {
     case 'boolean':
       return z.stringbool().safeParse(text).data ?? text;
     case 'list':
-      return text.split(',').map((part) => part.trim());
+      return parseList(text);
+    case 'list or structure':
+      return text.trimStart().startsWith('[') ? parseJson(text) : parseList(text);
     case 'structure':
       return parseJson(text);
     case 'text':
       return text;
   }
+}
+
+function parseList(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
 }
 
 function parseJson(text: string): unknown {

@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import { z } from 'zod';
-import { bytes, count, milliseconds, network, settingNotes, text } from './setting-kinds.ts';
+import { bytes, count, memory, milliseconds, network, settingNotes, text } from './setting-kinds.ts';
 import { database, idempotency, ledger } from './store-schema.ts';
 
 const note = settingNotes;
@@ -15,7 +15,7 @@ const engine = z.strictObject({
     .regex(/^[a-z0-9]+$/, 'must be a name such as auto, cpu or cuda')
     .default('auto')
     .register(note, {
-      help: 'Execution provider: `auto` takes the best one that works, any other name (`cpu`, `cuda`, …) that one. What was chosen is said at the start.',
+      help: 'Execution provider: `auto` takes CUDA on Linux where its provider lies beside the runtime library and works, else the CPU; any other name (`cpu`, `cuda`, …) that one. A device runs fp16 and fp32 graphs; with `auto`, a model without them runs on the CPU. What was chosen, and why, is said at the start.',
     }),
   allowDeviceFallback: z.boolean().default(false).register(note, {
     help: 'Whether a named device that cannot be used is replaced by `cpu`; otherwise the start fails.',
@@ -47,6 +47,14 @@ const engine = z.strictObject({
   tokenizer: z.enum(['auto', 'javascript']).default('auto').register(note, {
     help: 'What cuts texts into tokens. `auto` takes the native tokenizer where the install could build it; the ids are the same. What was chosen is said at the start.',
   }),
+  memoryBytes: memory(64 * 1024 * 1024)
+    .optional()
+    .register(note, {
+      help: 'What models, their runs and the caches may take, by estimate. A start is refused when what it loads does not fit, or a model of `load: first-use` never would; one for which there is no room when it is asked for is a 503 `model_unavailable`, and nothing is unloaded.',
+      unit: 'bytes',
+      defaultText:
+        'what the machine or the cgroup has left at the start, less 64 MiB, for the models alone; where it is too little for the caches, a start warns',
+    }),
   probeIntervalMs: milliseconds(0).default(10_000).register(note, {
     help: 'Time between probe inferences on an idle engine; 0 switches them off.',
     unit: 'ms',
@@ -64,7 +72,7 @@ const engine = z.strictObject({
 
 const answers = z.strictObject({
   merge: z.boolean().default(true).register(note, {
-    help: 'Whether identical decisions or embeddings under way run once. Each is billed as usual.',
+    help: 'Whether identical decisions, embeddings or rankings under way run once. Each is billed as usual.',
   }),
   cacheBytes: bytes(0)
     .default(16 * 1024 * 1024)
@@ -253,6 +261,15 @@ const upstream = z.strictObject({
   }),
 });
 
+const configuredModel = z.strictObject({
+  folder: text.register(note, { help: 'Folder name in modelsDir, id of a pulled model, or path.' }),
+  load: z.enum(['start', 'first-use']).default('start').register(note, {
+    help: 'When it is loaded. `first-use`: by the first request for it, which waits if that is in time (`engine.queueDeadlineMs`), else is a 503 with `Retry-After`; other models are served meanwhile where there are two workers. It stays loaded.',
+  }),
+});
+
+const MODEL_FORM = 'must be the name or path of a model folder, or an object of `folder` and `load`';
+
 /** All settings of the server. */
 export const configSchema = z.strictObject({
   host: text.default('127.0.0.1').register(note, { help: 'Address to listen on; `0.0.0.0` is every interface.' }),
@@ -288,10 +305,14 @@ export const configSchema = z.strictObject({
     path: true,
     defaultText: '`models` beside the code',
   }),
-  models: z.array(text).min(1).optional().register(note, {
-    help: 'Models to load: folder names in modelsDir, or paths.',
-    defaultText: 'every model folder in modelsDir',
-  }),
+  models: z
+    .array(z.union([text, configuredModel], { error: MODEL_FORM }))
+    .min(1)
+    .optional()
+    .register(note, {
+      help: 'Models to load: folder names in modelsDir, ids of pulled models, or paths; or objects as below. In the environment and on the command line names with commas, or JSON.',
+      defaultText: 'every model folder in modelsDir, and every pulled model',
+    }),
   aliases: z.record(text.max(256), text.max(256)).default({}).register(note, {
     help: 'Other names of models: `{jev-latest: kev}`. An alias is listed, does what its model does, and is billed as that; a key may use it that may use the model, or names the alias. In the environment and on the command line as JSON.',
   }),

@@ -23,6 +23,12 @@ export const text = z.string().min(1);
 /** Buffers of one worker cannot be larger than this. */
 const MAX_BYTES = 2 ** 32;
 export const bytes = (min = 1): z.ZodInt => z.int().min(min).max(MAX_BYTES);
+/** Of memory as a whole: no machine has more than 16 TiB. */
+export const memory = (min = 1): z.ZodInt =>
+  z
+    .int()
+    .min(min)
+    .max(2 ** 44);
 export const count = (min = 1): z.ZodInt => z.int().min(min).max(1_000_000);
 
 /** An IP address, or a network of them: `10.0.0.0/8`. */

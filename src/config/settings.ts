@@ -5,7 +5,7 @@ import { configSchema } from './schema.ts';
 import { type SettingNote, settingNotes } from './setting-kinds.ts';
 
 /** How text from the environment or a flag becomes a value. */
-export type SettingKind = 'text' | 'number' | 'boolean' | 'list' | 'structure';
+export type SettingKind = 'text' | 'number' | 'boolean' | 'list' | 'list or structure' | 'structure';
 
 export interface Setting {
   readonly path: readonly string[];
@@ -62,7 +62,11 @@ function toSetting(path: readonly string[], schema: z.ZodType): Setting {
 function kindOf(schema: z.ZodType): SettingKind {
   if (schema instanceof z.ZodNumber) return 'number';
   if (schema instanceof z.ZodBoolean) return 'boolean';
-  if (schema instanceof z.ZodArray)
-    return unwrap(schema.element as z.ZodType) instanceof z.ZodString ? 'list' : 'structure';
+  if (schema instanceof z.ZodArray) return kindOfList(unwrap(schema.element as z.ZodType));
   return schema instanceof z.ZodRecord ? 'structure' : 'text';
+}
+
+function kindOfList(element: z.ZodType): SettingKind {
+  if (element instanceof z.ZodString) return 'list';
+  return element instanceof z.ZodUnion ? 'list or structure' : 'structure';
 }

@@ -16,11 +16,23 @@ import { PriceService } from '../services/prices.ts';
 import { UsageService } from '../services/reports/reports.ts';
 import type { KeyStore } from '../storage/stores.ts';
 
+/** `paths`, a path, its methods; `components`, their kind, their names. */
+const OPERATION_DEPTH = 3;
+
 export async function renderOpenapiDocument(): Promise<string> {
   const server = await createHttpServer(describedDeps());
   const reply = await server.inject('/openapi.json');
   await server.close();
-  return `${JSON.stringify(JSON.parse(reply.body), null, 2)}\n`;
+  return `${renderLines(JSON.parse(reply.body), OPERATION_DEPTH)}\n`;
+}
+
+/** @returns JSON with a line for each member of the outer `depth` objects: changes are seen by operation and by component */
+function renderLines(value: unknown, depth: number): string {
+  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, inner]) => `${JSON.stringify(name)}: ${renderLines(inner, depth - 1)}`,
+  );
+  return `{\n${members.join(',\n')}\n}`;
 }
 
 /** Routes are described without a model or a key; nothing here is ever called. */

@@ -94,6 +94,11 @@ export const errorCatalogue = {
     type: 'server_error',
     when: 'The queue is full, the deadline cannot be met, or the server is loading or stopping. `Retry-After` says when to come back.',
   },
+  model_unavailable: {
+    status: 503,
+    type: 'server_error',
+    when: 'The model is loaded when it is first asked for, and that failed, or there is no memory for it. Other models answer; the log of the server says why. `Retry-After` says when it is tried again.',
+  },
   store_unavailable: {
     status: 503,
     type: 'server_error',

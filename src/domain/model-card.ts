@@ -2,7 +2,7 @@
 
 import type { Price } from './money.ts';
 
-export type ModelType = 'llm' | 'embedding' | 'decision';
+export type ModelType = 'llm' | 'embedding' | 'decision' | 'reranker';
 
 export interface ModelCard {
   readonly id: string;
@@ -16,8 +16,14 @@ export interface ModelCard {
   readonly price: Price;
   /** `sha256:…` of the model folder; undefined for upstream models. */
   readonly digest?: string;
-  /** Limits in tokens, by the manifest's own names. */
+  /** `organisation/name@commit` of a model that was pulled from a hub; undefined: it was not. */
+  readonly source?: string;
+  /** Of a decision model: whether its probabilities were fitted to labelled rows. */
+  readonly isCalibrated?: boolean;
+  /** Limits by the manifest's own names: in tokens, but for `request_rows`. */
   readonly limits?: Readonly<Record<string, number>>;
+  /** Names of the prompts of an embedding model. */
+  readonly prompts?: readonly string[];
 }
 
 /** The endpoint a model type works on. */
@@ -25,4 +31,5 @@ export const ENDPOINT_OF_TYPE: Readonly<Record<ModelType, string>> = {
   llm: '/ai/v1/chat/completions',
   embedding: '/ai/v1/embeddings',
   decision: '/ai/v1/systemone',
+  reranker: '/ai/v1/rerank',
 };

@@ -12,10 +12,13 @@ export function temperatureBucket(options: number): string {
   return options <= 10 ? '6-10' : '11+';
 }
 
-/** Temperature for a question; a bucket that is not named takes the last one that is. */
 export function temperatureOf(temperatures: Temperatures, type: QuestionType, options: number): number {
-  const buckets = temperatures[type] ?? {};
-  return buckets[temperatureBucket(options)] ?? Object.values(buckets).at(-1) ?? 1;
+  return temperatureOfBucket(temperatures[type], temperatureBucket(options));
+}
+
+/** A bucket that is not named takes the last one that is. @param buckets of one question type */
+export function temperatureOfBucket(buckets: Temperatures[QuestionType], bucket: string): number {
+  return buckets?.[bucket] ?? Object.values(buckets ?? {}).at(-1) ?? 1;
 }
 
 /** softmax(logits / temperature) in float64. @param logits `[n]`, n ≥ 1 */

@@ -11,6 +11,11 @@ export function countCores(readText: ReadText = readFile, hostCores: number = av
   return Math.max(1, Math.min(hostCores, Math.floor(quota)));
 }
 
+/** @returns how many workers there are where nobody says it, at least 1 */
+export function defaultWorkers(threadsPerWorker: number): number {
+  return Math.max(1, Math.floor(countCores() / threadsPerWorker));
+}
+
 /** `max 100000` or `150000 100000`: microseconds of CPU per period. */
 function readQuotaV2(readText: ReadText): number | undefined {
   const [quota, period] = (readText('/sys/fs/cgroup/cpu.max') ?? '').trim().split(' ');

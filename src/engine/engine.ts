@@ -3,6 +3,7 @@
 
 import type { Answer } from '../domain/answer.ts';
 import type { ModelCard } from '../domain/model-card.ts';
+import type { PromptChoice } from '../domain/prompt-choice.ts';
 import type { Question } from '../domain/question.ts';
 import type { JobTimings } from '../domain/usage.ts';
 
@@ -50,6 +51,8 @@ export interface EmbedJob {
   readonly dimensions: number | undefined;
   /** Whether no more than the first tokens of a long input are read. Default: no. */
   readonly truncate?: boolean;
+  /** Default: the model's own default, mostly none. */
+  readonly prompt?: PromptChoice | undefined;
   /** base64 is encoded in the worker: little-endian float32. */
   readonly encoding: 'float' | 'base64';
 }
@@ -65,13 +68,49 @@ export interface EmbedResult {
   readonly source: ResultSource;
 }
 
+export interface RerankJob {
+  readonly modelId: string;
+  readonly query: string;
+  /** At least one. Each is scored by itself: neither its score nor its bill depends on the others. */
+  readonly documents: readonly string[];
+  /** Whether the end of a document that is too long beside the query is cut off. */
+  readonly truncate: boolean;
+}
+
+export interface RerankResult {
+  /** `[documents]`, in the order of the job: what the model gave, the higher the more relevant. */
+  readonly scores: readonly number[];
+  /** Of what was read: the query counts once for each document. */
+  readonly inputTokens: number;
+  /** Places of documents that were cut, ascending. */
+  readonly truncated: readonly number[];
+  readonly timings: JobTimings;
+  readonly source: ResultSource;
+}
+
 /** What there was too much of; `wait`: time until it could begin; `late`: its answer would come after the caller's own deadline. */
 export type RefusalReason = 'jobs' | 'cost' | 'wait' | 'late';
 
-export type Job = DecideJob | EmbedJob;
-export type JobResult = DecideResult | EmbedResult;
+export type Job = DecideJob | EmbedJob | RerankJob;
+export type JobResult = DecideResult | EmbedResult | RerankResult;
 
 export type EngineState = 'loading' | 'ready' | 'draining' | 'unresponsive';
+
+/** `not_loaded`: it waits until it is first asked for; `failed`: that was in vain, and is tried again later. */
+export type ModelState = 'not_loaded' | 'loading' | 'loaded' | 'failed';
+
+export interface ModelStatus {
+  readonly id: string;
+  readonly state: ModelState;
+}
+
+/** Estimates, not measurements. */
+export interface MemoryStatus {
+  /** Of models that are loaded or being loaded, and of what caches may grow to. */
+  readonly takenBytes: number;
+  /** What these may take. */
+  readonly budgetBytes: number;
+}
 
 /** Numbers for `/metrics` and `/readyz`, read at scrape time. */
 export interface EngineStatus {
@@ -90,6 +129,9 @@ export interface EngineStatus {
   readonly refusals: Readonly<Record<RefusalReason, number>>;
   /** When all that is queued or runs now will be done. */
   readonly expectedDrainMs: number;
+  /** In the order of the cards. */
+  readonly models: readonly ModelStatus[];
+  readonly memory: MemoryStatus;
 }
 
 /** State tokens (specials included) of decisions: how many there were, and how many of them need not be encoded. */
@@ -121,6 +163,7 @@ export interface Ticket<Result> {
 export interface Engine {
   ticketFor(job: DecideJob, caller: Caller): Ticket<DecideResult>;
   ticketFor(job: EmbedJob, caller: Caller): Ticket<EmbedResult>;
+  ticketFor(job: RerankJob, caller: Caller): Ticket<RerankResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
   /** Cards of the local models, known before they are loaded. */
   readonly models: readonly ModelCard[];

@@ -1,19 +1,30 @@
 // Builds the engine of this machine: model folders, a pool of workers and the queue in front of it. What it does from
 // then on is pooled-engine.ts's.
 
+import { resolve } from 'node:path';
 import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { openTokenCounter } from '../runtime/token-counter.ts';
 import { type TokenizerChoice, tellTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
 import { WorkerPool } from '../runtime/worker-pool.ts';
-import { countCores } from './core-count.ts';
+import { defaultWorkers } from './core-count.ts';
 import type { Engine } from './engine.ts';
+import type { MemoryPlan } from './loading/memory-plan.ts';
+import { planMemory } from './plan-memory.ts';
 import { PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
 
-export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'openCounter'> {
+const MIB = 2 ** 20;
+
+export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'plan' | 'openCounter'> {
   /** Model folders as models/README.md describes them; their order is the order of `Engine.models`. At least one. */
   readonly modelFolders: readonly string[];
+  /** Those of them that are loaded when they are first asked for. Default: none */
+  readonly laterFolders?: readonly string[];
+  /** What models and caches may take. Default: what is available, less a reserve */
+  readonly memoryBytes?: number | undefined;
+  /** What caches of others in this process may grow to. Default: 0 */
+  readonly otherCacheBytes?: number;
   /** Execution provider: `auto`, `cpu`, `cuda`, or any other name of the runtime library. */
   readonly device: string;
   /** Whether a named device that cannot be used may be replaced by `cpu`; otherwise the start fails. */
@@ -40,9 +51,13 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
   const folders = await readModelFolders(options.modelFolders);
   const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, tokenizer, onEvent } = options;
   onEvent({ level: 'info', message: `tokenizer: ${await tellTokenizer(tokenizer)}` });
-  const workers = options.workers ?? Math.max(1, Math.floor(countCores() / threadsPerWorker));
+  const workers = options.workers ?? defaultWorkers(threadsPerWorker);
+  const later = new Set(options.laterFolders?.map((path) => resolve(path)));
+  const plan = await planMemory(folders, { ...options, workers, later });
+  if (plan.shortBytes > 0) onEvent({ level: 'warn', message: tellShortage(plan) });
   const pool = new WorkerPool({
-    models: folders,
+    models: folders.filter(({ path }) => !later.has(path)),
+    laterModels: folders.filter(({ path }) => later.has(path)),
     device,
     allowDeviceFallback,
     threads: threadsPerWorker,
@@ -53,13 +68,22 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     workers,
     onFault: (message) => onEvent({ level: 'error', message }),
   });
-  return new PooledEngine({ ...options, folders, pool, openCounter: (folder) => openTokenCounter(folder, tokenizer) });
+  const openCounter = (folder: ModelFolder) => openTokenCounter(folder, tokenizer);
+  return new PooledEngine({ ...options, folders, pool, plan, openCounter });
 }
 
 async function readModelFolders(paths: readonly string[]): Promise<ModelFolder[]> {
   const folders = await Promise.all(paths.map(readModelFolder));
   const ids = folders.map(({ manifest }) => manifest.id);
   const twice = ids.find((id, place) => ids.indexOf(id) !== place);
-  if (twice !== undefined) throw new StartError(`two model folders have the id ${twice}: ${paths.join(', ')}`);
+  if (twice !== undefined) {
+    const those = folders.filter(({ manifest }) => manifest.id === twice).map(({ path }) => path);
+    throw new StartError(`${those.length} model folders have the id ${twice}: ${those.join(', ')}`);
+  }
   return folders;
+}
+
+function tellShortage({ shortBytes }: MemoryPlan): string {
+  const short = `full caches may need ${Math.ceil(shortBytes / MIB)} MiB more than there are`;
+  return `memory: ${short}; smaller ones (engine.stateCacheBytes) or fewer workers (engine.workers) help`;
 }

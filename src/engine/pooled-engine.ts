@@ -4,13 +4,13 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import type { LongInputs } from '../runtime/messages.ts';
-import { type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
+import type { LoadedModelReport, LongInputs } from '../runtime/messages.ts';
+import { isCalibrated, type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { systemClock } from './clock.ts';
 import { type OpenTokenCounter, TokenCounting } from './cost/token-counting.ts';
 import { Decider } from './decision/decider.ts';
-import { Embedder } from './embedding/embedder.ts';
+import { Embedder, type EmbeddingFolder } from './embedding/embedder.ts';
 import type {
   Caller,
   DecideJob,
@@ -22,9 +22,16 @@ import type {
   EngineStatus,
   Job,
   JobResult,
+  ModelState,
+  RerankJob,
+  RerankResult,
   Ticket,
 } from './engine.ts';
+import { ColdTicket } from './loading/cold-ticket.ts';
+import type { MemoryPlan } from './loading/memory-plan.ts';
+import { ModelLoader } from './loading/model-loader.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
+import { Scorer } from './scoring/scorer.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** What a probe may take at least before it is late, apart from the configured time. */
@@ -40,6 +47,8 @@ export interface EngineEvent {
 export interface PooledEngineOptions {
   readonly folders: readonly ModelFolder[];
   readonly pool: InferencePool;
+  /** Which models are loaded when, and what there is room for. */
+  readonly plan: MemoryPlan;
   readonly threadsPerWorker: number;
   /** What each worker keeps of documents that it has read; 0: nothing. */
   readonly stateCacheBytes: number;
@@ -75,7 +84,10 @@ export class PooledEngine implements Engine {
   readonly #options: PooledEngineOptions;
   readonly #decider: Decider;
   readonly #embedder: Embedder;
+  readonly #scorer: Scorer;
   readonly #scheduler: Scheduler;
+  readonly #loader: ModelLoader;
+  readonly #clock: Clock;
   readonly #counting: TokenCounting;
   readonly #watchdog: Watchdog;
   #phase: Exclude<EngineState, 'unresponsive'> = 'loading';
@@ -100,13 +112,29 @@ export class PooledEngine implements Engine {
       sharedMemoryBytes,
     });
     this.#embedder = new Embedder({
-      manifests: manifests.filter((manifest) => manifest.family === 'text-encoder'),
+      folders: folders.filter(isEmbeddingFolder),
       scheduler,
       counting,
       longInputs,
     });
+    this.#scorer = new Scorer({ folders, scheduler, counting });
     this.models = folders.map((folder) => this.#cardOf(folder));
     this.#scheduler = scheduler;
+    this.#clock = clock;
+    this.#loader = new ModelLoader({
+      plan: options.plan,
+      scheduler,
+      clock,
+      limits: queue,
+      onLoaded: (report, warnings) => this.#takeLater(report, warnings),
+      onFailure: (modelId, reason) => {
+        onEvent({
+          level: 'error',
+          message: `the model ${modelId} could not be loaded: ${reason}`,
+          details: { modelId },
+        });
+      },
+    });
     this.#counting = counting;
     this.#watchdog = new Watchdog({
       ...probe,
@@ -122,6 +150,7 @@ export class PooledEngine implements Engine {
 
   ticketFor(job: DecideJob, caller: Caller): Ticket<DecideResult>;
   ticketFor(job: EmbedJob, caller: Caller): Ticket<EmbedResult>;
+  ticketFor(job: RerankJob, caller: Caller): Ticket<RerankResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult> {
     try {
@@ -132,7 +161,7 @@ export class PooledEngine implements Engine {
   }
 
   status(): EngineStatus {
-    const { pool, threadsPerWorker } = this.#options;
+    const { pool, threadsPerWorker, plan } = this.#options;
     return {
       state: this.#phase === 'ready' && !this.#watchdog.responsive ? 'unresponsive' : this.#phase,
       queuedJobs: this.#scheduler.queuedJobs,
@@ -144,6 +173,8 @@ export class PooledEngine implements Engine {
       stateCache: this.#decider.stateCache,
       refusals: this.#scheduler.refusals,
       expectedDrainMs: this.#scheduler.expectedDrainMs,
+      models: this.models.map(({ id }) => ({ id, state: this.#loader.stateOf(id) ?? this.#stateAtStart })),
+      memory: { takenBytes: plan.takenBytes, budgetBytes: plan.budgetBytes },
     };
   }
 
@@ -160,11 +191,23 @@ export class PooledEngine implements Engine {
       const retryAfterMs = RETRY_WHILE_STARTING_MS;
       throw new AppError('overloaded', 'The server is loading its models.', { retryAfterMs });
     }
-    const ticket = 'inputs' in job ? this.#embedder.ticketFor(job, caller) : this.#decider.ticketFor(job, caller);
+    if (this.#loader.mustLoad(job.modelId)) {
+      const { modelId } = job;
+      const open = (whoWaited: Caller) => this.#openTicket(job, whoWaited);
+      return new ColdTicket({ modelId, caller, loader: this.#loader, clock: this.#clock, open });
+    }
+    const ticket = this.#findTicket(job, caller);
     if (ticket !== undefined) return ticket;
     const isKnown = this.models.some(({ id }) => id === job.modelId);
     if (!isKnown) throw new AppError('model_not_found', 'No such model.', { param: 'model' });
     throw new AppError('model_type_mismatch', `${job.modelId} works on another endpoint.`, { param: 'model' });
+  }
+
+  /** @returns undefined where no model does such a job under that id */
+  #findTicket(job: Job, caller: Caller): Ticket<JobResult> | undefined {
+    if ('inputs' in job) return this.#embedder.ticketFor(job, caller);
+    const deciding = 'state' in job ? this.#decider.ticketFor(job, caller) : undefined;
+    return deciding ?? this.#scorer.ticketFor(job, caller);
   }
 
   async #load(): Promise<void> {
@@ -172,27 +215,52 @@ export class PooledEngine implements Engine {
     let report: PoolReport;
     try {
       report = await pool.loaded;
-      await this.#counting.open(folders, openCounter);
+      const atStart = folders.filter(({ manifest }) => this.#loader.stateOf(manifest.id) === undefined);
+      await this.#counting.open(atStart, openCounter);
     } catch (error) {
       await pool.close();
       throw error;
     }
     this.#device = report.device;
+    for (const note of report.notes) onEvent({ level: 'info', message: note });
     for (const warning of report.warnings) onEvent({ level: 'warn', message: warning });
     for (const model of report.models) {
-      const { modelId, precision, loadMs, optimizedGraphs, timedCases } = model;
-      const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device: report.device };
-      onEvent({ level: 'info', message: 'model loaded and checked', details });
-      this.#decider.calibrate(model);
-      this.#embedder.calibrate(modelId, timedCases);
-      for (const { wallMs } of timedCases) this.#probeCostMs = Math.max(this.#probeCostMs, wallMs);
+      this.#take(model);
+      this.#loader.observe(model);
     }
     if (this.#phase !== 'loading') return;
     this.#phase = 'ready';
     this.#watchdog.start();
   }
 
+  /** Of one that was first asked for now. */
+  async #takeLater(report: LoadedModelReport, warnings: readonly string[]): Promise<void> {
+    const { folders, openCounter, onEvent } = this.#options;
+    for (const warning of warnings) onEvent({ level: 'warn', message: warning });
+    await this.#counting.open(
+      folders.filter(({ manifest }) => manifest.id === report.modelId),
+      openCounter,
+    );
+    this.#take(report);
+  }
+
+  #take(report: LoadedModelReport): void {
+    const { modelId, device, precision, loadMs, optimizedGraphs, timedCases } = report;
+    const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device };
+    this.#options.onEvent({ level: 'info', message: 'model loaded and checked', details });
+    this.#decider.calibrate(report);
+    this.#embedder.calibrate(modelId, timedCases);
+    this.#scorer.calibrate(report);
+    for (const { wallMs } of timedCases) this.#probeCostMs = Math.max(this.#probeCostMs, wallMs);
+  }
+
+  /** Of a model that is loaded at the start. */
+  get #stateAtStart(): ModelState {
+    return this.#phase === 'loading' ? 'loading' : 'loaded';
+  }
+
   #cardOf({ manifest, digest }: ModelFolder): ModelCard {
+    const { source } = manifest;
     return {
       id: manifest.id,
       type: manifest.type,
@@ -201,9 +269,17 @@ export class PooledEngine implements Engine {
       releaseDate: manifest.release_date,
       price: priceOf(manifest),
       digest,
-      limits: manifest.family === 'text-encoder' ? this.#embedder.limitsOf(manifest) : { ...manifest.limits },
+      limits: { ...manifest.limits },
+      ...this.#embedder.describe(manifest.id),
+      ...this.#scorer.describe(manifest.id),
+      ...(source === undefined ? {} : { source: `${source.repo}@${source.commit}` }),
+      ...(manifest.type === 'decision' ? { isCalibrated: isCalibrated(manifest) } : {}),
     };
   }
+}
+
+function isEmbeddingFolder(folder: ModelFolder): folder is EmbeddingFolder {
+  return folder.manifest.family === 'text-encoder';
 }
 
 /** For a job that no model can take now. */

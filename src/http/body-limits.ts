@@ -12,6 +12,7 @@ export interface BodyLimits {
 export interface BodyLimitsByRoute {
   readonly decisions: BodyLimits;
   readonly embeddings: BodyLimits;
+  readonly reranking: BodyLimits;
   readonly chat: BodyLimits;
   readonly administration: BodyLimits;
 }
@@ -36,6 +37,7 @@ export function bodyLimitsByRoute({
   return {
     decisions: { bytes: Math.min(bodyLimitBytes, decisionBodyLimitBytes), values: MAX_VALUES },
     embeddings: { bytes: bodyLimitBytes, values: tokenArrays === 'model' ? MAX_TOKEN_ARRAY_VALUES : MAX_VALUES },
+    reranking: { bytes: bodyLimitBytes, values: MAX_VALUES },
     chat: { bytes: bodyLimitBytes, values: MAX_VALUES },
     administration: ADMINISTRATION,
   };

@@ -18,6 +18,7 @@ export function describeBodies(paths: OpenAPIV3_1.PathsObject, limits: BodyLimit
 function limitsOf(path: string, limits: BodyLimitsByRoute): BodyLimits {
   if (path === ENDPOINT_OF_TYPE.decision) return limits.decisions;
   if (path === ENDPOINT_OF_TYPE.embedding) return limits.embeddings;
+  if (path === ENDPOINT_OF_TYPE.reranker) return limits.reranking;
   return path === ENDPOINT_OF_TYPE.llm ? limits.chat : limits.administration;
 }
 

@@ -1,5 +1,5 @@
-// `/openapi.json`: OpenAPI 3.1 built from the very schemas that validate. Adds what schemas cannot say: which error codes
-// stand behind a status, and the headers of every reply.
+// `/openapi.json`: OpenAPI 3.1 built from the very schemas that validate. Adds what schemas cannot say, such as which
+// error codes stand behind a status.
 
 import swagger from '@fastify/swagger';
 import { createJsonSchemaTransformObject, jsonSchemaTransform } from '@fastify/type-provider-zod';
@@ -7,29 +7,11 @@ import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import type { KeyScope } from '../domain/api-key.ts';
-import { type ErrorCode, errorCatalogue } from '../domain/errors.ts';
 import type { BodyLimitsByRoute } from './body-limits.ts';
 import { describeBodies } from './openapi-bodies.ts';
-import {
-  DEADLINE,
-  EVERY_REPLY,
-  type HeaderDocs,
-  IDEMPOTENCY_KEY,
-  INFERENCE_REPLY,
-  STANDING,
-  TRY_AGAIN,
-} from './openapi-headers.ts';
+import { DEADLINE, IDEMPOTENCY_KEY } from './openapi-headers.ts';
+import { type Document, describeReplies, type Operation, sharedReplies } from './openapi-replies.ts';
 import { operation } from './operation.ts';
-
-type Document = Partial<OpenAPIV3_1.Document>;
-type Operation = OpenAPIV3_1.OperationObject & {
-  readonly 'x-error-codes'?: readonly ErrorCode[];
-  'x-body-optional'?: true;
-  'x-takes-deadline'?: true;
-  'x-request-example'?: unknown;
-  'x-event-stream'?: string;
-  'x-csv'?: string;
-};
 
 const documentSchema = operation(
   {
@@ -58,7 +40,7 @@ export async function describeApi(app: FastifyInstance, { version, bodyLimits }:
         title: 'umpire',
         version,
         description: [
-          'Decisions, embeddings and chat behind one address and one set of keys. Bodies are JSON in UTF-8. Moments are',
+          'Decisions, embeddings, reranking and chat behind one address and one set of keys. Bodies are JSON in UTF-8. Moments are',
           'those of RFC 3339; where one is asked for, a date alone is its midnight in UTC.',
         ].join(' '),
         contact: { name: 'Whoever runs this server' },
@@ -115,8 +97,9 @@ function finish(document: Document): Document {
       placeOtherForms(operation as Operation);
     }
   }
-  const schemas = usedSchemas(document);
-  return withPlainNames(withoutNoise({ ...document, components: { ...document.components, schemas } }));
+  const components = { ...document.components, ...sharedReplies(document) };
+  const schemas = usedSchemas({ ...document, components });
+  return withPlainNames(withoutNoise({ ...document, components: { ...components, schemas } }));
 }
 
 function placeOptionalBody(operation: Operation): void {
@@ -149,36 +132,6 @@ function placeOtherForms(operation: Operation): void {
   reply.description = `${reply.description}\n\n${events}`;
 }
 
-function describeReplies(operation: Operation, document: Document): void {
-  const codes = operation['x-error-codes'] ?? [];
-  const isInference = operation.tags?.includes('Inference') ?? false;
-  for (const [status, reply] of Object.entries(operation.responses ?? {})) {
-    if ('$ref' in reply) continue;
-    const own = codes.filter((code) => errorCatalogue[code].status === Number(status));
-    if (own.length > 0) {
-      reply.description = own.map((code) => `\`${code}\`: ${errorCatalogue[code].when}`).join('\n\n');
-      reply.content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-    } else {
-      reply.description = describedBySchema(reply, document) ?? reply.description;
-    }
-    const ofInference = status === '200' && isInference ? INFERENCE_REPLY : {};
-    reply.headers = { ...EVERY_REPLY, ...ofInference, ...headersOfErrors(own) };
-  }
-}
-
-const TRY_AGAIN_CODES: readonly ErrorCode[] = [
-  'rate_limit_exceeded',
-  'overloaded',
-  'store_unavailable',
-  'idempotency_key_in_use',
-];
-const STANDING_CODES: readonly ErrorCode[] = ['insufficient_quota', 'rate_limit_exceeded'];
-
-function headersOfErrors(codes: readonly ErrorCode[]): HeaderDocs {
-  const has = (some: readonly ErrorCode[]): boolean => codes.some((code) => some.includes(code));
-  return { ...(has(TRY_AGAIN_CODES) ? TRY_AGAIN : {}), ...(has(STANDING_CODES) ? STANDING : {}) };
-}
-
 /** Not in the schemas: the header is checked where it is read. */
 function placeIdempotencyKey(operation: Operation): void {
   if (operation['x-error-codes']?.includes('idempotency_key_reused') !== true) return;
@@ -189,13 +142,6 @@ function placeDeadline(operation: Operation): void {
   const takesDeadline = operation['x-takes-deadline'] === true;
   delete operation['x-takes-deadline'];
   if (takesDeadline) operation.parameters = [...(operation.parameters ?? []), DEADLINE];
-}
-
-/** The description of the named schema that a reply points to. */
-function describedBySchema(reply: OpenAPIV3_1.ResponseObject, document: Document): string | undefined {
-  const schema = reply.content?.['application/json']?.schema;
-  if (schema === undefined || !('$ref' in schema)) return undefined;
-  return document.components?.schemas?.[schema.$ref.replace('#/components/schemas/', '')]?.description;
 }
 
 /** Every named schema comes out twice, as input and as output; those that nothing points to are dropped. */
@@ -209,7 +155,7 @@ function usedSchemas(document: Document): Record<string, OpenAPIV3_1.SchemaObjec
       visit(JSON.stringify(all[name]));
     }
   };
-  visit(JSON.stringify(document.paths));
+  visit(JSON.stringify([document.paths, document.components?.responses]));
   return Object.fromEntries(Object.entries(all).filter(([name]) => used.has(name)));
 }
 

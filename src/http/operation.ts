@@ -21,6 +21,7 @@ const ERRORS_OF_EVERY_INFERENCE: readonly ErrorCode[] = [
   'insufficient_quota',
   'model_not_allowed',
   'model_not_found',
+  'model_unavailable',
   'idempotency_key_reused',
   'idempotency_key_in_use',
 ];

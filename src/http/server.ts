@@ -27,6 +27,7 @@ import { adminRoutes } from './routes/admin.ts';
 import { chatCompletionsRoute } from './routes/chat-completions.ts';
 import { embeddingsRoute } from './routes/embeddings.ts';
 import { modelsRoutes } from './routes/models.ts';
+import { rerankRoute } from './routes/rerank.ts';
 import { type ReadinessState, serviceRoutes } from './routes/service.ts';
 import { systemoneRoute } from './routes/systemone.ts';
 import { usageRoute } from './routes/usage.ts';
@@ -191,6 +192,7 @@ async function apiRoutes(
   const { structuredState, tokenArrays, sharesAnswers: tellsSharing = false } = deps.options;
   await api.register(systemoneRoute, { ...deps, intake, bodyLimits: limits.decisions, structuredState, tellsSharing });
   await api.register(embeddingsRoute, { ...deps, intake, bodyLimits: limits.embeddings, tokenArrays, tellsSharing });
+  await api.register(rerankRoute, { ...deps, intake, bodyLimits: limits.reranking, tellsSharing });
   await api.register(chatCompletionsRoute, {
     ...deps,
     intake,

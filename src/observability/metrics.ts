@@ -14,6 +14,8 @@ export interface EngineGauges {
   readonly busyWorkers: number;
   readonly workers: number;
   readonly stateCache: { readonly stateTokens: number; readonly keptTokens: number };
+  readonly models: readonly { readonly state: string }[];
+  readonly memory: { readonly takenBytes: number };
 }
 
 export interface MetricsSources {
@@ -169,6 +171,16 @@ function engineMetrics(registry: Registry, engineStatus: () => EngineGauges): vo
   );
   gauge('umpire_engine_busy_workers', 'Workers with a job.', (engine) => engine.busyWorkers);
   gauge('umpire_engine_workers', 'Workers.', (engine) => engine.workers);
+  gauge(
+    'umpire_engine_loaded_models',
+    'Local models that are loaded.',
+    ({ models }) => models.filter(({ state }) => state === 'loaded').length,
+  );
+  gauge(
+    'umpire_engine_memory_estimate_bytes',
+    'Estimate of what loaded models may need, and of what caches may grow to.',
+    ({ memory }) => memory.takenBytes,
+  );
   countedAtScrape(registry, {
     name: 'umpire_state_cache_tokens_total',
     help: 'Tokens of the states of decisions: those that had been kept from earlier ones, and those that were read.',
@@ -183,7 +195,7 @@ function engineMetrics(registry: Registry, engineStatus: () => EngineGauges): vo
 function answerMetrics(registry: Registry, answerCounts: () => AnswerCounts): void {
   countedAtScrape(registry, {
     name: 'umpire_answer_cache_requests_total',
-    help: 'Decisions and embeddings, by where the answer came from: a run of its own (miss), one under way (merged), one that was kept (hit).',
+    help: 'Decisions, embeddings and rankings, by where the answer came from: a run of its own (miss), one under way (merged), one that was kept (hit).',
     label: 'result',
     read: () => {
       const { miss, merged, hit } = answerCounts();

@@ -94,6 +94,18 @@ describe('calibration on own rows', () => {
     expect(second.after).toEqual(second.before);
   });
 
+  it('names every bucket beside a fitted one, so that none follows it', () => {
+    const answers = drawn({ count: 300, options: 4, sure: 3 });
+    const { temperatures } = calibrate(answers, { choice: { '2': 1.5 }, noul: {}, score: { '2': 2 } });
+    const fitted = temperatures.choice['3-5'];
+    expect(fitted).toBeGreaterThan(2);
+    expect(temperatures).toEqual({
+      choice: { '2': 1.5, '3-5': fitted, '6-10': 1.5, '11+': 1.5 },
+      noul: {},
+      score: { '2': 2 },
+    });
+  });
+
   it('measures only on rows that were not fitted on', () => {
     // Many questions, few rows: the folds would have nothing to fit on.
     const answers = drawn({ count: 80, options: 4, sure: 3 }).map((answer) => ({ ...answer, row: answer.row % 4 }));

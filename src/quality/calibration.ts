@@ -2,7 +2,13 @@
 // after the change is measured on rows that the temperature in question was not fitted on. Pure.
 
 import type { QuestionType } from '../domain/question.ts';
-import { softmax, type Temperatures, temperatureBucket, temperatureOf } from '../domain/temperature.ts';
+import {
+  softmax,
+  type Temperatures,
+  temperatureBucket,
+  temperatureOf,
+  temperatureOfBucket,
+} from '../domain/temperature.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import { type LabelledAnswer, probabilitiesOf } from './labelled-answer.ts';
 import { fitTemperature, LEAST_ANSWERS, TEMPERATURE_BUCKETS } from './temperature-fit.ts';
@@ -119,17 +125,15 @@ function fitEvenly(answers: readonly LabelledAnswer[]): number {
   );
 }
 
-/** The current temperatures, in their order, with those of fitted groups put in. */
+/** The current temperatures with those of fitted groups put in; a type without any stays as it is. */
 function mergeTemperatures(current: Temperatures, groups: readonly CalibratedGroup[]): Calibration['temperatures'] {
-  const ofType = (type: QuestionType): Record<string, number> => {
+  const ofType = (type: QuestionType): Readonly<Record<string, number>> => {
     const fitted = groups.filter((group) => group.type === type && group.verdict === 'fitted');
-    const merged = { ...current[type], ...Object.fromEntries(fitted.map((g) => [g.bucket, g.newTemperature])) };
-    return Object.fromEntries(
-      TEMPERATURE_BUCKETS[type].flatMap((bucket) => {
-        const value = merged[bucket];
-        return value === undefined ? [] : [[bucket, value]];
-      }),
-    );
+    if (fitted.length === 0) return current[type] ?? {};
+    // Each by its name: one that is not named would follow those beside it.
+    const buckets = TEMPERATURE_BUCKETS[type];
+    const kept = buckets.map((bucket) => [bucket, temperatureOfBucket(current[type], bucket)]);
+    return Object.fromEntries([...kept, ...fitted.map((group) => [group.bucket, group.newTemperature])]);
   };
   return { choice: ofType('choice'), noul: ofType('noul'), score: ofType('score') };
 }

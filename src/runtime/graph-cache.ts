@@ -127,7 +127,7 @@ async function isIntact(folder: string): Promise<boolean> {
   }
 }
 
-async function syncPath(path: string): Promise<void> {
+export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();

@@ -1,17 +1,21 @@
 // Loads one model into this thread: graphs, tokenizer, golden check, warm-up. Which models and which device is
 // worker.ts's.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { messageOf } from '../domain/errors.ts';
+import { MarkerEncoder } from './families/marker-encoder/marker-encoder.ts';
+import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
 import type { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
-import { type CheckedModel, checkDecisions, checkEmbeddings } from './golden-check.ts';
+import type { ModelFamily } from './family-tasks.ts';
+import { type CheckedModel, checkDecisions, checkEmbeddings, checkRankings } from './golden-check.ts';
+import { type DecidingFamily, isRerankerFamily } from './golden-runs.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
 import type { LoadedModelReport } from './messages.ts';
-import type { DecisionCase, EmbeddingCase, GoldenFile } from './model-folder/golden.ts';
+import { readFolderFile } from './model-folder/folder-file.ts';
+import type { DecisionCase, EmbeddingCase, GoldenFile, RankingCase } from './model-folder/golden.ts';
 import type { ModelFolder } from './model-folder/manifest.ts';
+import { findPrecision } from './model-folder/precision.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
 import { openTokenizer, type TokenizerChoice } from './tokenizer/open-tokenizer.ts';
@@ -21,21 +25,12 @@ import { isWordPiece, type Tokenizer } from './tokenizer/tokenizer.ts';
 export interface LoadedModel {
   readonly report: LoadedModelReport;
   readonly warnings: readonly string[];
-  readonly family: SplitEncoder | TextEncoder;
+  readonly family: ModelFamily;
   readonly probe: CheckedModel['probe'];
 }
 
 const WIDTHS_DIFFER =
   'answers differ by the number of threads on this host: a caller who is alone gets one worker, too';
-
-const CPU_PRECISIONS = ['int8', 'fp32'];
-const DEVICE_PRECISIONS = ['fp16', 'fp32'];
-
-/** @returns the first precision the device prefers that the model has */
-export function findPrecision({ manifest }: ModelFolder, device: string): string | undefined {
-  const preferred = device === 'cpu' ? CPU_PRECISIONS : DEVICE_PRECISIONS;
-  return preferred.find((precision) => manifest.graphs[precision] !== undefined);
-}
 
 export interface LoadSettings extends OpenerSettings {
   /** Of this thread: all its decision models share one. */
@@ -47,11 +42,25 @@ export interface LoadSettings extends OpenerSettings {
 export async function loadModel(folder: ModelFolder, settings: LoadSettings): Promise<LoadedModel> {
   const startedMs = performance.now();
   const precision = findPrecision(folder, settings.device) ?? '';
-  const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path, settings.tokenizer));
-  const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
-  const { family, checked } = await within(folder, 'golden.json', () =>
-    checkedFamily({ folder, precision, tokenizer, opened, memory: settings.memory }),
-  );
+  const parts = await openModel(folder, precision, settings);
+  try {
+    return await proveModel({ ...parts, precision, settings, startedMs });
+  } catch (error) {
+    for (const session of parts.opened.sessions.values()) await session.close();
+    throw error;
+  }
+}
+
+interface OpenedModel extends FamilyParts {
+  readonly precision: string;
+  readonly settings: LoadSettings;
+  readonly startedMs: number;
+}
+
+async function proveModel(model: OpenedModel): Promise<LoadedModel> {
+  const { folder, precision, opened, settings, startedMs } = model;
+  const family = await within(folder, 'model.json', async () => makeFamily(model));
+  const checked = await within(folder, 'golden.json', () => checkFamily(family, folder, precision));
   const { timedCases, probe } = checked;
   const { optimizedGraphs } = opened;
   const warnings = [...opened.warnings];
@@ -60,8 +69,23 @@ export async function loadModel(folder: ModelFolder, settings: LoadSettings): Pr
   const loadMs = performance.now() - startedMs;
   const readsSharedMemory = family instanceof SplitEncoder && (await family.readsSharedMemory());
   const modelId = folder.manifest.id;
-  const report = { modelId, precision, loadMs, timedCases, optimizedGraphs, readsSharedMemory };
+  const report = {
+    modelId,
+    device: settings.device,
+    precision,
+    loadMs,
+    timedCases,
+    optimizedGraphs,
+    readsSharedMemory,
+  };
   return { report, warnings, family, probe };
+}
+
+/** Tokenizer and graphs in memory: all that a family is made of. @throws StartError as `loadModel` does */
+export async function openModel(folder: ModelFolder, precision: string, settings: LoadSettings): Promise<FamilyParts> {
+  const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path, settings.tokenizer));
+  const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
+  return { folder, tokenizer, opened, memory: settings.memory };
 }
 
 async function openFor(folder: ModelFolder, precision: string, settings: OpenerSettings): Promise<OpenedGraphs> {
@@ -72,26 +96,39 @@ async function openFor(folder: ModelFolder, precision: string, settings: OpenerS
 
 interface FamilyParts {
   readonly folder: ModelFolder;
-  readonly precision: string;
   readonly tokenizer: Tokenizer;
   readonly opened: OpenedGraphs;
   readonly memory: StateMemory;
 }
 
-/** The model behind its family's code, golden cases run. */
-async function checkedFamily({ folder, precision, tokenizer, opened, memory }: FamilyParts) {
-  const { manifest } = folder;
-  const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
+/** The model behind its family's code. @throws Error where the tokenizer or a graph is none of the family */
+export function makeFamily({ folder: { manifest }, tokenizer, opened, memory }: FamilyParts): ModelFamily {
   const graph = (role: string) => requireGraph(opened, role);
-  if (manifest.family === 'split-encoder') {
-    if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
-    const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
-    const decide = opened.sessions.get('decide');
-    const family = new SplitEncoder({ manifest, tokenizer, memory, ...graphs, decide });
-    return { family, checked: requireAgreement(await checkDecisions(family, cases as DecisionCase[], precision)) };
+  switch (manifest.family) {
+    case 'split-encoder': {
+      if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
+      const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
+      const decide = opened.sessions.get('decide');
+      return new SplitEncoder({ manifest, tokenizer, memory, ...graphs, decide });
+    }
+    case 'text-encoder':
+      return new TextEncoder({ manifest, tokenizer, embed: graph('embed') });
+    case 'pair-scorer':
+      return new PairScorer({ manifest, tokenizer, score: graph('score') });
+    case 'marker-encoder':
+      return new MarkerEncoder({ manifest, tokenizer, score: graph('score') });
   }
-  const family = new TextEncoder({ manifest, tokenizer, embed: graph('embed') });
-  return { family, checked: requireAgreement(await checkEmbeddings(family, cases as EmbeddingCase[], precision)) };
+}
+
+async function checkFamily(family: ModelFamily, folder: ModelFolder, precision: string): Promise<CheckedModel> {
+  const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
+  return requireAgreement(await checkCases(family, cases, precision));
+}
+
+function checkCases(family: ModelFamily, cases: readonly unknown[], precision: string): Promise<CheckedModel> {
+  if (family instanceof TextEncoder) return checkEmbeddings(family, cases as EmbeddingCase[], precision);
+  if (isRerankerFamily(family)) return checkRankings(family, cases as RankingCase[], precision);
+  return checkDecisions(family as DecidingFamily, cases as DecisionCase[], precision);
 }
 
 function requireAgreement(checked: CheckedModel): CheckedModel {
@@ -106,7 +143,7 @@ function requireGraph({ sessions }: OpenedGraphs, role: string): GraphSession {
 }
 
 async function readJson(folder: ModelFolder, name: string): Promise<unknown> {
-  return JSON.parse(await readFile(join(folder.path, name), 'utf8'));
+  return JSON.parse((await readFolderFile(folder.path, name)).toString());
 }
 
 /** Whatever goes wrong in there is said with folder and file. */

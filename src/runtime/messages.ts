@@ -7,7 +7,10 @@ import type { TokenizerChoice } from './tokenizer/open-tokenizer.ts';
 
 /** `workerData` of every worker. */
 export interface WorkerSetup {
+  /** That are loaded at the start. */
   readonly models: readonly ModelFolder[];
+  /** That are loaded by the first task that needs them. Default: none */
+  readonly laterModels?: readonly ModelFolder[];
   readonly device: string;
   readonly allowDeviceFallback: boolean;
   /** Of one run. */
@@ -30,6 +33,8 @@ export interface DecideTask {
   readonly modelId: string;
   readonly state: string;
   readonly questions: readonly Question[];
+  /** Index in the request of each question, for messages. Default: 0, 1, … */
+  readonly places?: readonly number[];
   /** Nobody is expected to ask about this document again: it need not be kept where keeping it costs. Default: false */
   readonly isPassing?: boolean;
 }
@@ -62,11 +67,35 @@ export interface EmbedTask {
   readonly longInputs: LongInputs;
   readonly dimensions: number | undefined;
   readonly encoding: 'float' | 'base64';
+  /** Put before every text; its tokens count. Default: nothing */
+  readonly prompt?: string;
+}
+
+export interface PairItem {
+  /** Index in the caller's own list, for messages. */
+  readonly place: number;
+  readonly second: string;
+}
+
+/** One text beside several others, each pair a run of its own. */
+export interface ScorePairsTask {
+  readonly kind: 'score-pairs';
+  readonly modelId: string;
+  readonly first: string;
+  readonly pairs: readonly PairItem[];
+  /** Whether a second text that is too long beside the first one is cut; else the task is refused. */
+  readonly truncate: boolean;
 }
 
 /** A golden case of the model, run again; its answer is not looked at. */
 export interface ProbeTask {
   readonly kind: 'probe';
+}
+
+/** Has the worker load one of its later models; done already, it does nothing. */
+export interface LoadModelTask {
+  readonly kind: 'load';
+  readonly modelId: string;
 }
 
 /**
@@ -146,9 +175,19 @@ export interface CountEmbeddingTask {
   readonly modelId: string;
   readonly inputs: EmbedTask['inputs'];
   readonly longInputs: LongInputs;
+  readonly prompt?: string;
 }
 
-export type CountTask = CountDecisionTask | CountEmbeddingTask;
+/** Counts what pairs would bill, and runs nothing. */
+export interface CountPairsTask {
+  readonly kind: 'count-pairs';
+  readonly modelId: string;
+  readonly first: string;
+  readonly pairs: readonly PairItem[];
+  readonly truncate: boolean;
+}
+
+export type CountTask = CountDecisionTask | CountEmbeddingTask | CountPairsTask;
 
 export type Task =
   | CountTask
@@ -158,7 +197,9 @@ export type Task =
   | AnswerSliceTask
   | AnswerEndTask
   | EmbedTask
-  | ProbeTask;
+  | ScorePairsTask
+  | ProbeTask
+  | LoadModelTask;
 
 interface Timed {
   readonly tokenizeMs: number;
@@ -212,22 +253,39 @@ export interface EmbedReply extends Timed {
   readonly truncated?: readonly number[];
 }
 
+export interface ScorePairsReply extends Timed {
+  /** `[pairs]`, each `[labels]`: what the graph gave. */
+  readonly logits: readonly Float32Array[];
+  /** Of all pairs: a first text counts once for each. */
+  readonly inputTokens: number;
+  /** Places of pairs whose second text was cut; absent: none. */
+  readonly truncated?: readonly number[];
+}
+
 export interface CountReply {
   readonly inputTokens: number;
 }
 
 export type ProbeReply = Record<string, never>;
 
+export interface LoadReply {
+  readonly report: LoadedModelReport;
+  readonly warnings: readonly string[];
+}
+
 export interface ReplyOf {
   readonly 'count-decision': CountReply;
   readonly 'count-embedding': CountReply;
+  readonly 'count-pairs': CountReply;
   readonly decide: DecideReply;
   readonly encode: EncodeReply;
   readonly answer: AnswerReply;
   readonly 'answer-slice': AnswerSliceReply;
   readonly 'answer-end': AnswerReply;
   readonly embed: EmbedReply;
+  readonly 'score-pairs': ScorePairsReply;
   readonly probe: ProbeReply;
+  readonly load: LoadReply;
 }
 
 /** What a worker is sent. */
@@ -243,8 +301,11 @@ export type TaskReply = { readonly value: ReplyOf[Task['kind']] } | { readonly e
 export type LoadReport =
   | {
       readonly kind: 'loaded';
+      /** Of every model that has graphs for it. */
       readonly device: string;
       readonly models: readonly LoadedModelReport[];
+      /** What the operator may want to know. */
+      readonly notes: readonly string[];
       readonly warnings: readonly string[];
       /** Whether its runs can take the cores of all workers. */
       readonly canBeWide: boolean;
@@ -252,10 +313,12 @@ export type LoadReport =
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface TimedCase {
-  /** UTF-16 code units of the state, or of the one input of an embedding. */
+  /** UTF-16 code units of the state, or of the one input of an embedding; of all rows together. */
   readonly characters: number;
-  /** Specials included: of the state; of the input. */
+  /** Specials included: of the state; of the input; of all rows. */
   readonly tokens: number;
+  /** `[rows]`, of a model that reads rows: tokens of each, specials included. Default: one row of all tokens. */
+  readonly rows?: readonly number[];
   /** Of each question, what stands in its branch without its specials; none for embeddings. */
   readonly questions: readonly { readonly tokens: number; readonly options: number }[];
   readonly wallMs: number;
@@ -263,6 +326,7 @@ export interface TimedCase {
 
 export interface LoadedModelReport {
   readonly modelId: string;
+  readonly device: string;
   /** Of the graphs in use: `int8`, … */
   readonly precision: string;
   readonly loadMs: number;

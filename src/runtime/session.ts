@@ -2,9 +2,8 @@
 // alone, because a run blocks its thread.
 
 import { readFile } from 'node:fs/promises';
-import { env, InferenceSession, listSupportedBackends, Tensor } from 'onnxruntime-node';
-import { messageOf } from '../domain/errors.ts';
-import { StartError } from './start-error.ts';
+import { env, InferenceSession, Tensor } from 'onnxruntime-node';
+import type { GraphSignature, GraphValue } from './graph-signature.ts';
 
 export type { Tensor } from 'onnxruntime-node';
 
@@ -100,6 +99,22 @@ export async function openGraph(path: string, settings: SessionSettings): Promis
   return wrap(await InferenceSession.create(path, options));
 }
 
+/** What a graph takes and gives, by its own words. @throws the library's error when it cannot be opened */
+export async function readSignature(path: string): Promise<GraphSignature> {
+  const settings = { device: 'cpu', threads: 1 };
+  const session = await InferenceSession.create(path, { ...baseOptions(settings), graphOptimizationLevel: 'disabled' });
+  try {
+    return { inputs: session.inputMetadata.map(toGraphValue), outputs: session.outputMetadata.map(toGraphValue) };
+  } finally {
+    await session.release();
+  }
+}
+
+function toGraphValue(value: InferenceSession.ValueMetadata): GraphValue {
+  const { name } = value;
+  return value.isTensor ? { name, type: value.type, shape: value.shape } : { name, type: 'other', shape: [] };
+}
+
 /** Opens a graph that `writeOptimizedGraph` made; its weights are mapped, so sessions share them. */
 export async function openOptimizedGraph(path: string, settings: SessionSettings): Promise<GraphSession> {
   const options = {
@@ -171,6 +186,11 @@ export function int64Tensor(values: ArrayLike<number>, dims: readonly number[]):
 }
 
 /** @param dims product = values.length */
+export function boolTensor(values: readonly boolean[], dims: readonly number[]): Tensor {
+  return new Tensor('bool', Uint8Array.from(values, Number), dims);
+}
+
+/** @param dims product = values.length */
 export function floatTensor(values: Float32Array, dims: readonly number[]): Tensor {
   return new Tensor('float32', values, dims);
 }
@@ -181,45 +201,8 @@ export function floatValues(tensor: Tensor | undefined): Float32Array {
   return tensor.data;
 }
 
-export interface DeviceChoice {
-  readonly device: string;
-  /** What the operator should know, when the device is not the one asked for. */
-  readonly warning?: string;
-}
-
-export interface DeviceRequest {
-  readonly requested: string;
-  readonly allowFallback: boolean;
-  readonly threads: number;
-  /** A graph that a device other than the CPU could run; undefined: the models have none. */
-  readonly deviceGraph: string | undefined;
-}
-
-/**
- * Which device to use. `auto` takes CUDA where library and graphs are there, else the CPU; a named device is tried on a
- * real graph. @throws StartError when a named device cannot be used and no fallback is allowed
- */
-export async function chooseDevice(request: DeviceRequest): Promise<DeviceChoice> {
-  const { requested, allowFallback } = request;
-  if (requested === 'cpu') return { device: 'cpu' };
-  if (requested === 'auto') {
-    const bundled = listSupportedBackends().some(({ name, bundled }) => name === 'cuda' && bundled);
-    const usable = bundled && (await findDeviceFault('cuda', request)) === undefined;
-    return { device: usable ? 'cuda' : 'cpu' };
-  }
-  const fault = await findDeviceFault(requested, request);
-  if (fault === undefined) return { device: requested };
-  if (allowFallback) return { device: 'cpu', warning: `device ${requested} cannot be used, cpu instead: ${fault}` };
-  throw new StartError(`device ${requested} cannot be used: ${fault}`);
-}
-
-async function findDeviceFault(device: string, request: DeviceRequest): Promise<string | undefined> {
-  if (request.deviceGraph === undefined) return 'not every model has fp16 or fp32 graphs, which it would run';
-  try {
-    const session = await openGraph(request.deviceGraph, { device, threads: request.threads });
-    await session.close();
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
+/** Whether a graph opens on a device. Rejects with the library's reason. */
+export async function tryGraph(path: string, device: string): Promise<void> {
+  const session = await openGraph(path, { device, threads: 1 });
+  await session.close();
 }

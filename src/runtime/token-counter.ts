@@ -1,6 +1,9 @@
 // Counts the tokens of a job on the thread that asks, with the code that tokenises the job in a worker. Reaches no
 // graph, so that the main thread may hold it.
 
+import { sum } from '../domain/sum.ts';
+import { readMarkerRows } from './families/marker-encoder/marker-tokens.ts';
+import { tokenizePairs } from './families/pair-scorer/pair-tokens.ts';
 import { tokenizeDecision } from './families/split-encoder/decision-tokens.ts';
 import { countQuestionTokens } from './families/split-encoder/prompt.ts';
 import { tokenizeInputs } from './families/text-encoder/embedding-tokens.ts';
@@ -26,13 +29,14 @@ export interface TokenCounter {
   count(task: CountTask): TokenCount;
 }
 
-/** @returns undefined where only a worker may count: the library's tokenizers promise no time linear in the text */
+/** @returns undefined where only a worker may count: others than BERT's take up to a second for the longest body */
 export async function openTokenCounter(
-  { path, manifest }: ModelFolder,
+  { path, manifest, ...folder }: ModelFolder,
   choice?: TokenizerChoice,
 ): Promise<TokenCounter | undefined> {
-  const tokenizer = await openTokenizer(path, choice);
-  if (!isWordPiece(tokenizer)) return undefined;
+  // Nor is it opened here: a large vocabulary takes hundreds of megabytes.
+  const tokenizer = folder.isWordPiece ? await openTokenizer(path, choice) : undefined;
+  if (tokenizer === undefined || !isWordPiece(tokenizer)) return undefined;
   return {
     isNative: tokenizer instanceof NativeTokenizer,
     count(task) {
@@ -41,7 +45,17 @@ export async function openTokenCounter(
         return { inputTokens, stateTokens: stateIds.length, questionTokens: questions.map(countQuestionTokens) };
       }
       if (manifest.family === 'text-encoder' && task.kind === 'count-embedding') {
-        const { inputTokens } = tokenizeInputs(task.inputs, { manifest, tokenizer, longInputs: task.longInputs });
+        const { inputs, longInputs, prompt } = task;
+        const { inputTokens } = tokenizeInputs(inputs, { manifest, tokenizer, longInputs, prompt });
+        return { inputTokens, stateTokens: 0, questionTokens: [] };
+      }
+      if (manifest.family === 'pair-scorer' && task.kind === 'count-pairs') {
+        const { inputTokens } = tokenizePairs(task, { manifest, tokenizer });
+        return { inputTokens, stateTokens: 0, questionTokens: [] };
+      }
+      if (manifest.family === 'marker-encoder' && task.kind === 'count-decision') {
+        const rows = readMarkerRows(task, { manifest, tokenizer });
+        const inputTokens = sum(rows.map(({ contentTokens }) => contentTokens));
         return { inputTokens, stateTokens: 0, questionTokens: [] };
       }
       throw new Error(`${manifest.id} is no model for ${task.kind}`);

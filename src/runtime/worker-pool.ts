@@ -29,6 +29,7 @@ export interface PoolReport {
   readonly device: string;
   /** The same models in every worker; figures of the slowest. */
   readonly models: Extract<LoadReport, { kind: 'loaded' }>['models'];
+  readonly notes: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -164,6 +165,7 @@ function mergeReports(reports: readonly Extract<LoadReport, { kind: 'loaded' }>[
   return {
     device: first?.device ?? 'cpu',
     models,
+    notes: [...new Set(reports.flatMap((report) => report.notes))],
     warnings: [...new Set(reports.flatMap((report) => report.warnings))],
   };
 }

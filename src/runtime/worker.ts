@@ -1,19 +1,21 @@
-// A worker's entry: loads every model, then answers tasks one at a time. Never speaks HTTP; everything it reaches stays
+// A worker's entry: loads its models, then answers tasks one at a time. Never speaks HTTP; everything it reaches stays
 // free of fastify, zod and undici.
 
-import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../domain/errors.ts';
-import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
+import { findCudaProvider } from './cuda-provider.ts';
+import { chooseDevice, type DeviceChoice } from './device-choice.ts';
 import { StateMemory } from './families/split-encoder/state-memory.ts';
-import { TextEncoder } from './families/text-encoder/text-encoder.ts';
+import { performTask } from './family-tasks.ts';
 import { dropUnusedEntries } from './graph-cache.ts';
-import { findPrecision, type LoadedModel, loadModel } from './load-model.ts';
+import { type LoadedModel, loadModel } from './load-model.ts';
 import type { LoadReport, ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
+import { deviceOfModel } from './model-folder/precision.ts';
 import { isAddon, loadAddon } from './native.ts';
 import { restWhenIdle } from './rest-when-idle.ts';
-import { chooseDevice } from './session.ts';
+import { tryGraph } from './session.ts';
 import { RunWidth } from './width-session.ts';
+import { WorkerModels } from './worker-models.ts';
 
 type Handler = (order: TaskOrder) => Promise<TaskReply>;
 
@@ -22,26 +24,29 @@ export default startWorker(workerData as WorkerSetup);
 
 async function startWorker(setup: WorkerSetup): Promise<Handler> {
   try {
-    const { device, warning } = await chooseDevice({
+    const choice = await chooseDevice({
       requested: setup.device,
       allowFallback: setup.allowDeviceFallback,
-      threads: setup.threads,
-      deviceGraph: findDeviceGraph(setup),
+      models: [...setup.models, ...(setup.laterModels ?? [])],
+      cudaProvider: findCudaProvider(),
+      tryGraph,
     });
     const memory = new StateMemory({ keptBytes: setup.stateCacheBytes, scratchBytes: setup.scratchBytes });
     const addon = setup.tokenizer === 'javascript' ? undefined : await loadAddon();
     const native = addon !== undefined && isAddon(addon) ? addon : undefined;
     const width = new RunWidth(setup.aloneThreads ?? setup.threads, native);
-    const models = new Map<string, LoadedModel>();
-    for (const folder of setup.models) {
-      models.set(folder.manifest.id, await loadModel(folder, { ...setup, device, memory, width }));
-    }
+    const models = new WorkerModels({
+      laterModels: setup.laterModels ?? [],
+      load: (folder) => loadModel(folder, { ...setup, device: deviceOfModel(folder, choice.device), memory, width }),
+      onFault: (message) => report({ kind: 'failed', message }),
+    });
+    for (const folder of setup.models) await models.add(folder);
     // The golden cases have touched memory that documents may take a while to need.
     memory.rest();
     if (setup.cacheFolder !== undefined) await dropUnusedEntries(setup.cacheFolder, Date.now());
-    report(loadedReport({ device, models: [...models.values()], warning, canBeWide: width.isAllowed }));
+    report(loadedReport(choice, models.all, width.isAllowed));
     return restWhenIdle(
-      ({ task, isWide }) => settleTask(() => width.during(isWide, () => perform(task, models))),
+      ({ task, isWide }) => settleTask(() => answer(task, models, (run) => width.during(isWide, run))),
       () => {
         memory.rest();
         native?.giveBackMemory();
@@ -58,55 +63,39 @@ function report(message: LoadReport): void {
   parentPort?.postMessage(message);
 }
 
-interface Loaded {
-  readonly device: string;
-  readonly models: readonly LoadedModel[];
-  readonly warning: string | undefined;
-  readonly canBeWide: boolean;
-}
-
-function loadedReport({ device, models, warning, canBeWide }: Loaded): LoadReport {
+function loadedReport(choice: DeviceChoice, models: readonly LoadedModel[], canBeWide: boolean): LoadReport {
+  const { device, note, warning } = choice;
   const warnings = models.flatMap((model) => model.warnings);
   if (warning !== undefined) warnings.unshift(warning);
-  return { kind: 'loaded', device, models: models.map((model) => model.report), warnings, canBeWide };
+  const notes = note === undefined ? [] : [note];
+  return { kind: 'loaded', device, models: models.map((model) => model.report), notes, warnings, canBeWide };
 }
 
-/** A graph to try another device on; undefined unless every model has one. */
-function findDeviceGraph({ models, device }: WorkerSetup): string | undefined {
-  const paths = models.map((folder) => {
-    const files = folder.manifest.graphs[findPrecision(folder, device === 'auto' ? 'cuda' : device) ?? ''];
-    const [name] = Object.values(files ?? {});
-    return name === undefined ? undefined : join(folder.path, name);
-  });
-  return paths.includes(undefined) ? undefined : paths[0];
+type Reply = ReplyOf[Task['kind']];
+
+/** @param asWide runs with the cores that the task may have: a load has those of this worker alone */
+async function answer(
+  task: Task,
+  models: WorkerModels,
+  asWide: (run: () => Promise<Reply>) => Promise<Reply>,
+): Promise<Reply> {
+  if (task.kind === 'load') {
+    const { report: loaded, warnings } = await models.load(task.modelId);
+    return { report: loaded, warnings };
+  }
+  if (task.kind === 'probe') {
+    for (const model of models.all) await model.probe();
+    return {};
+  }
+  const model = await models.find(task.modelId);
+  return await asWide(() => performTask(model?.family, task));
 }
 
 /** Errors cross threads as records: structured clone keeps no class. */
-async function settleTask(action: () => Promise<ReplyOf[Task['kind']]>): Promise<TaskReply> {
+async function settleTask(action: () => Promise<Reply>): Promise<TaskReply> {
   try {
     return { value: await action() };
   } catch (error) {
     return { error: toErrorRecord(error) };
   }
-}
-
-async function perform(task: Task, models: ReadonlyMap<string, LoadedModel>): Promise<ReplyOf[Task['kind']]> {
-  if (task.kind === 'probe') {
-    for (const model of models.values()) await model.probe();
-    return {};
-  }
-  const family = models.get(task.modelId)?.family;
-  if (family instanceof SplitEncoder) {
-    if (task.kind === 'count-decision') return { inputTokens: family.countTokens(task) };
-    if (task.kind === 'decide') return family.decide(task);
-    if (task.kind === 'encode') return family.encodeShare(task);
-    if (task.kind === 'answer') return family.answerShared(task);
-    if (task.kind === 'answer-slice') return family.answerSlice(task);
-    if (task.kind === 'answer-end') return family.endAnswer(task);
-  }
-  if (family instanceof TextEncoder) {
-    if (task.kind === 'count-embedding') return { inputTokens: family.countTokens(task) };
-    if (task.kind === 'embed') return family.embed(task);
-  }
-  throw new Error(`no model of this worker does ${task.kind} as ${task.modelId}`);
 }

@@ -35,6 +35,21 @@ describe('Catalog', () => {
     expect(catalog.getModelOfType(key, 'kev', 'decision').id).toBe('kev');
   });
 
+  it('finds the model of a type that a key may use, where there is one alone', () => {
+    const two = { models: [card('small', 'reranker'), card('large', 'reranker')] };
+    const many = new Catalog([local, two], undefined, { best: 'large' });
+    const find = (models: readonly string[] | null) => many.getOnlyModelOfType(keyFor(models), 'reranker').id;
+    expect([['kev', 'small'], ['large'], ['best']].map(find)).toEqual(['small', 'large', 'large']);
+    const isNeeded = (count: string) =>
+      expect.objectContaining({
+        code: 'invalid_request',
+        param: 'model',
+        message: `The field 'model' is needed: this key may use ${count} of type "reranker".`,
+      });
+    expect(() => find(['kev'])).toThrow(isNeeded('no model'));
+    expect(() => find(null)).toThrow(isNeeded('several models'));
+  });
+
   it.each(['toString', '__proto__', 'KEV', ' kev', ''])('has no model %j', (id) => {
     expect(() => catalog.getModel(keyFor(null), id)).toThrow(expect.objectContaining({ code: 'model_not_found' }));
   });

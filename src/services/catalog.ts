@@ -100,6 +100,19 @@ export class Catalog {
     return card;
   }
 
+  /**
+   * For requests that may leave the model out.
+   * @throws AppError `invalid_request` where the key may use none of that type, or more than one
+   */
+  getOnlyModelOfType(key: ApiKey, type: ModelType): ModelCard {
+    const own = this.#namesFor(key).map((name) => this.getModel(key, name));
+    const [card, ...others] = own.filter((each) => each.type === type);
+    if (card !== undefined && others.every(({ id }) => id === card.id)) return card;
+    const count = card === undefined ? 'no model' : 'several models';
+    const message = `The field 'model' is needed: this key may use ${count} of type "${type}".`;
+    throw new AppError('invalid_request', message, { param: 'model' });
+  }
+
   /** Whoever may use a model may call it by any of its names; a key for an alias alone opens that name alone. */
   #mayUse(key: ApiKey, name: string): boolean {
     const modelId = this.#aliases.get(name);

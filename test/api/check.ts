@@ -1,6 +1,6 @@
 // npm run check:api [-- --install] [-- --seed N] [-- --examples N]
 // The OpenAPI document as strangers read it: two linters with their strictest rules, then schemathesis with all its
-// checks against a running server with the shipped models. Exits 1 when any of them finds something.
+// checks against a running server with the shipped models and a tiny reranker. Exits 1 when any of them finds something.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,11 +12,13 @@ import { z } from 'zod';
 import { API_KEY } from '../../bench/servers/server.ts';
 import { ServerProcess } from '../../bench/servers/server-process.ts';
 import { umpire } from '../../bench/servers/umpire.ts';
+import { layForeignFolders } from '../fixtures/foreign-folders.ts';
 import { answerCounted, upstreamSetting } from '../money/counting-upstream.ts';
 import { UpstreamDouble } from '../upstream/upstream-double.ts';
 import { installTools, REDOCLY, SCHEMATHESIS, SPECTRAL } from './tools.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+const SHIPPED_MODELS = ['kev', 'text-embed-mini'].map((name) => join(ROOT, 'models', name));
 const DOCUMENT = 'docs/openapi.json';
 /** Fewer are no proof. */
 const MIN_CASES = 2000;
@@ -92,7 +94,11 @@ async function fireAtServer(drawing: Drawing): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-check-api-'));
   const upstream = await UpstreamDouble.start(answerCounted);
   try {
-    const settings = { UMPIRE_UPSTREAMS: upstreamSetting(upstream), UMPIRE_LOG_FORMAT: 'json' };
+    const settings = {
+      UMPIRE_MODELS: [...SHIPPED_MODELS, ...layForeignFolders(folder, ['bert-reranker'])].join(','),
+      UMPIRE_UPSTREAMS: upstreamSetting(upstream),
+      UMPIRE_LOG_FORMAT: 'json',
+    };
     const server = await ServerProcess.start(umpire({ settings }), folder);
     // Whatever becomes of this process, its server does not outlive it.
     process.once('exit', () => server.kill());

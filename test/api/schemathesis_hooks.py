@@ -9,6 +9,7 @@ import schemathesis
 MODELS = {
     "/ai/v1/systemone": "kev",
     "/ai/v1/embeddings": "text-embed-mini",
+    "/ai/v1/rerank": "bert-reranker",
     "/ai/v1/chat/completions": "chat-counted",
 }
 
@@ -35,6 +36,10 @@ MEANING_MESSAGES = (
     "A key needs a name.",
     # The vectors of the model are shorter.
     "The field 'dimensions' must be at most",
+    # The model has others, or none.
+    "text-embed-mini has no prompt of this name.",
+    # They contradict each other.
+    "The fields 'prompt_name' and 'input_type' both choose a prompt",
 )
 
 

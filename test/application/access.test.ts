@@ -74,6 +74,7 @@ describe('models', () => {
     expect(all.data.map((model: { id: string; type: string }) => [model.id, model.type])).toEqual([
       ['kev', 'decision'],
       ['text-embed-mini', 'embedding'],
+      ['reranker', 'reranker'],
       ['llama', 'llm'],
     ]);
     const own = (await server.get('/ai/v1/models', kevOnly)).json;
@@ -90,7 +91,11 @@ describe('models', () => {
       price: { input: 0.0378, output: 0 },
       digest: `sha256:${'a'.repeat(64)}`,
       limits: { state_tokens: 8192, question_tokens: 32_768 },
+      source: null,
+      calibrated: true,
     });
+    const pulled = await server.get('/ai/v1/models/reranker');
+    expect(pulled.json).toMatchObject({ source: `someone/reranker@${'d'.repeat(40)}`, calibrated: null });
   });
 
   it.each([

@@ -114,6 +114,22 @@ describe('a budget', () => {
     const costs = (await server.rows(caller)).map(({ costPicoUsd }) => costPicoUsd);
     expect(costs).toEqual(Array.from({ length: 20 }, () => DECISION_PICO_USD));
   });
+
+  it('is charged for every document of a ranking, however few are told', async () => {
+    const costPicoUsd = 9n * 20_000n;
+    const caller = await server.createCaller({ budget: { amountPicoUsd: costPicoUsd, reset: 'none' } });
+    const body = { model: 'reranker', query: 'one two', documents: ['a', 'b c'], top_n: 1 };
+    const refused = await server.post('/ai/v1/rerank', { ...body, documents: ['a', 'b c', 'd'] }, caller);
+    expect([refused.status, refused.json.error.code]).toEqual([402, 'insufficient_quota']);
+    const larger = { ...body, documents: ['a b', 'b c d'] };
+    const reply = await server.post('/ai/v1/rerank', larger, caller);
+    expect([reply.status, reply.json.usage.total_tokens]).toEqual([200, 9]);
+    expect(reply.headers['x-umpire-cost-usd']).toBe('0.00000018');
+    expect(reply.headers['x-umpire-budget-remaining-usd']).toBe('0');
+    expect(await server.rows(caller)).toMatchObject([
+      { endpoint: '/ai/v1/rerank', modelId: 'reranker', costPicoUsd, usage: { inputTokens: 9 } },
+    ]);
+  });
 });
 
 describe('limits', () => {

@@ -20,6 +20,7 @@ const INFERENCE_ROUTES = [
   ['GET', '/ai/v1/usage', undefined],
   ['POST', '/ai/v1/systemone', decision],
   ['POST', '/ai/v1/embeddings', { model: 'text-embed-mini', input: 'a' }],
+  ['POST', '/ai/v1/rerank', { model: 'reranker', query: 'a', documents: ['a'] }],
   ['POST', '/ai/v1/chat/completions', { model: 'llama', messages: [] }],
 ] as const;
 const ADMIN_ROUTES = [

@@ -13,6 +13,10 @@ import type {
   EmbedResult,
   Engine,
   EngineState,
+  Job,
+  JobResult,
+  RerankJob,
+  RerankResult,
   Ticket,
 } from '../../src/engine/engine.ts';
 
@@ -29,6 +33,7 @@ export const KEV: ModelCard = {
   price: { inputMicroUsd: 37_800, cachedInputMicroUsd: 37_800, outputMicroUsd: 0 },
   digest: `sha256:${'a'.repeat(64)}`,
   limits: { state_tokens: 8192, question_tokens: 32_768 },
+  isCalibrated: true,
 };
 
 export const MINI: ModelCard = {
@@ -42,6 +47,18 @@ export const MINI: ModelCard = {
   limits: { input_tokens: 254 },
 };
 
+export const RERANKER: ModelCard = {
+  id: 'reranker',
+  type: 'reranker',
+  description: 'A reranker.',
+  ownedBy: 'someone',
+  releaseDate: '2026-11-19',
+  price: { inputMicroUsd: 20_000, cachedInputMicroUsd: 20_000, outputMicroUsd: 0 },
+  digest: `sha256:${'c'.repeat(64)}`,
+  source: `someone/reranker@${'d'.repeat(40)}`,
+  limits: { pair_tokens: 512 },
+};
+
 type Fake<Job, Value> = (job: Job, caller: Caller) => Value;
 
 /** The functions are what its tickets do, for tests to replace. */
@@ -49,14 +66,16 @@ export interface FakeEngine extends Engine {
   state: EngineState;
   decide: Fake<DecideJob, Promise<DecideResult>>;
   embed: Fake<EmbedJob, Promise<EmbedResult>>;
+  rerank: Fake<RerankJob, Promise<RerankResult>>;
   countDecisionTokens: Fake<DecideJob, Promise<number>>;
   countEmbeddingTokens: Fake<EmbedJob, Promise<number>>;
-  findRefusal: Fake<DecideJob | EmbedJob, AppError | undefined>;
+  countPairTokens: Fake<RerankJob, Promise<number>>;
+  findRefusal: Fake<Job, AppError | undefined>;
 }
 
 export function createFakeEngine(): FakeEngine {
   const engine: FakeEngine = {
-    models: [KEV, MINI],
+    models: [KEV, MINI, RERANKER],
     state: 'ready',
     decide: async (job) => ({
       answers: job.questions.map(answerOf),
@@ -71,11 +90,19 @@ export function createFakeEngine(): FakeEngine {
       timings: TIMINGS,
       source: RUN,
     }),
+    rerank: async (job) => ({
+      scores: job.documents.map((document) => scoreOf(job.query, document)),
+      inputTokens: tokensOfPairs(job),
+      truncated: [],
+      timings: TIMINGS,
+      source: RUN,
+    }),
     countDecisionTokens: async (job) => tokensOf(job),
     countEmbeddingTokens: async (job) => tokensOfInputs(job),
+    countPairTokens: async (job) => tokensOfPairs(job),
     findRefusal: () => undefined,
     // `this`: a test may have put the functions of another one in.
-    ticketFor(job: DecideJob | EmbedJob, caller: Caller) {
+    ticketFor(job: Job, caller: Caller) {
       return ticketOf(this, job, caller);
     },
     status: () => ({
@@ -89,6 +116,8 @@ export function createFakeEngine(): FakeEngine {
       stateCache: { stateTokens: 0, keptTokens: 0 },
       refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
       expectedDrainMs: 0,
+      models: engine.models.map(({ id }) => ({ id, state: 'loaded' as const })),
+      memory: { takenBytes: 3_000_000, budgetBytes: 8_000_000 },
     }),
     drain: async () => {
       engine.state = 'draining';
@@ -97,25 +126,34 @@ export function createFakeEngine(): FakeEngine {
   return engine;
 }
 
-function ticketOf(engine: FakeEngine, job: DecideJob | EmbedJob, caller: Caller): Ticket<never> {
-  let running: Promise<DecideResult | EmbedResult> | undefined;
+function ticketOf(engine: FakeEngine, job: Job, caller: Caller): Ticket<never> {
+  let running: Promise<JobResult> | undefined;
   const enter = (): void => {
     if (running !== undefined) return;
     const refusal = engine.findRefusal(job, caller);
     if (refusal !== undefined) throw refusal;
-    running = 'state' in job ? engine.decide(job, caller) : engine.embed(job, caller);
+    running = perform(engine, job, caller);
     // It may fail before anybody waits for it.
     running.catch(() => undefined);
   };
   return {
-    countTokens: async () =>
-      await ('state' in job ? engine.countDecisionTokens(job, caller) : engine.countEmbeddingTokens(job, caller)),
+    countTokens: async () => await count(engine, job, caller),
     enter,
     run: async () => {
       enter();
       return (await running) as never;
     },
   };
+}
+
+function perform(engine: FakeEngine, job: Job, caller: Caller): Promise<JobResult> {
+  if ('state' in job) return engine.decide(job, caller);
+  return 'inputs' in job ? engine.embed(job, caller) : engine.rerank(job, caller);
+}
+
+function count(engine: FakeEngine, job: Job, caller: Caller): Promise<number> {
+  if ('state' in job) return engine.countDecisionTokens(job, caller);
+  return 'inputs' in job ? engine.countEmbeddingTokens(job, caller) : engine.countPairTokens(job, caller);
 }
 
 function answerOf(question: Question): Answer {
@@ -144,6 +182,16 @@ function tokensOf(job: DecideJob): number {
 
 function tokensOfInputs(job: EmbedJob): number {
   return job.inputs.reduce((sum, input) => sum + inputTokensOf(input), 0);
+}
+
+function tokensOfPairs({ query, documents }: RerankJob): number {
+  return documents.reduce((sum, document) => sum + words(query) + words(document), 0);
+}
+
+/** How many words of the query a document has. */
+function scoreOf(query: string, document: string): number {
+  const has = new Set(document.split(/\s+/));
+  return query.split(/\s+/).filter((word) => has.has(word)).length;
 }
 
 function inputTokensOf(input: EmbedInput): number {

@@ -165,7 +165,8 @@ describe('readiness', () => {
   ] as const)('%s is %d', async (state, status) => {
     server.engine.state = state;
     const reply = await server.get('/readyz');
-    expect([reply.status, reply.json]).toEqual([status, { status: state }]);
+    const models = server.engine.models.map(({ id }) => ({ id, state: 'loaded' }));
+    expect([reply.status, reply.json]).toEqual([status, { status: state, models }]);
     expect((await server.get('/healthz')).status).toBe(200);
   });
 });

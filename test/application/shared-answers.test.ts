@@ -42,6 +42,17 @@ describe('replies of a server that shares answers', () => {
     expect(kept.text).toBe(first.text);
   });
 
+  it('hold rankings, of which each reply takes as many as it asks for', async () => {
+    const body = { model: 'reranker', query: 'a b', documents: ['x', 'a', 'a b'] };
+    const first = await server.post('/ai/v1/rerank', body);
+    const kept = await server.post('/ai/v1/rerank', body);
+    const best = await server.post('/ai/v1/rerank', { ...body, top_n: 1, return_documents: true });
+    expect([first, kept, best].map(({ headers }) => headers['x-umpire-cache'])).toEqual(['miss', 'hit', 'hit']);
+    expect(kept.text).toBe(first.text);
+    expect(best.json.results).toEqual([{ ...first.json.results[0], document: { text: 'a b' } }]);
+    expect(best.json.usage).toEqual(first.json.usage);
+  });
+
   it('are counted in the metrics', async () => {
     await server.post('/ai/v1/systemone', of('counted'));
     await server.post('/ai/v1/systemone', of('counted'));

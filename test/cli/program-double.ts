@@ -56,6 +56,7 @@ export function program(parts: Partial<Program> = {}) {
     columns: 100,
     paint: (_style, text) => text,
     readStdin: async () => 'from standard input',
+    readLine: NO_SUCH_PLACE,
     findFailure: () => undefined,
     openStdin: NO_SUCH_PLACE,
     pipeOut: async (text) => {
@@ -79,6 +80,7 @@ export function program(parts: Partial<Program> = {}) {
     listModels: NO_SUCH_PLACE,
     listModelIds: NO_SUCH_PLACE,
     verifyModels: NO_SUCH_PLACE,
+    openModelSources: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,
     findDecisionModel: NO_SUCH_PLACE,
     ...parts,

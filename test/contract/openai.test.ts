@@ -99,6 +99,7 @@ describe('models', () => {
     expect(models.map(({ id, object }) => [id, object])).toEqual([
       ['kev', 'model'],
       ['text-embed-mini', 'model'],
+      ['reranker', 'model'],
       ['llama', 'model'],
     ]);
     expect((await client({ apiKey: KEV_KEY }).models.list()).data.map(({ id }) => id)).toEqual(['kev']);

@@ -95,7 +95,12 @@ describe('decisions', () => {
 
 describe('models', () => {
   it('are listed', async () => {
-    expect((await client().models.list()).map(({ name }) => name)).toEqual(['kev', 'text-embed-mini', 'llama']);
+    expect((await client().models.list()).map(({ name }) => name)).toEqual([
+      'kev',
+      'text-embed-mini',
+      'reranker',
+      'llama',
+    ]);
     expect(await client({ apiKey: KEV_KEY }).models.list()).toEqual([
       { name: 'kev', description: 'A decision model.', release_date: '2026-11-21' },
     ]);

@@ -15,7 +15,7 @@ const PART_MS = 20;
 async function setUp({ workers = 2, stateCacheBytes = 0, sharedMemoryBytes = 1e9 } = {}) {
   const [pool, clock] = [new ManualPool(workers), new ManualClock()];
   const engine = engineOver({ pool, clock, stateCacheBytes, sharedMemoryBytes });
-  pool.finishLoading({ device: 'cpu', models: [], warnings: [] });
+  pool.finishLoading({ device: 'cpu', models: [], notes: [], warnings: [] });
   await engine.ready;
   const decide = (job: DecideJob, changes: Partial<Caller> = {}) => {
     const result = engine.ticketFor(job, { keyId: 'key', signal: new AbortController().signal, ...changes }).run();

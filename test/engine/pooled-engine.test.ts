@@ -3,12 +3,14 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
+import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
 import type { EngineEvent } from '../../src/engine/pooled-engine.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { AnswerTask, DecideTask, EmbedTask, EncodeTask, LongInputs } from '../../src/runtime/messages.ts';
 import type { Manifest, ModelFolder } from '../../src/runtime/model-folder/manifest.ts';
 import { StartError } from '../../src/runtime/start-error.ts';
 import type { TokenCounter } from '../../src/runtime/token-counter.ts';
+import { BERT_FRAMES } from './bert-frames.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool, settle } from './manual-pool.ts';
 
@@ -39,8 +41,19 @@ const embedder: Manifest = {
   graphs: {},
   limits: { input_tokens: 256 },
   dimensions: 4,
+  graph_io: { inputs: { ids: 'token_ids', mask: 'attention_mask' }, output: 'embeddings' },
+  pooling: 'graph',
+  normalized: true,
+  prompts: {},
+  include_prompt: true,
 };
-const folders: ModelFolder[] = [decider, embedder].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' }));
+const folders: ModelFolder[] = [decider, embedder].map((manifest) => ({
+  path: '/',
+  manifest,
+  frames: BERT_FRAMES,
+  isWordPiece: true,
+  digest: 'sha256:1',
+}));
 const caller = { keyId: 'key', signal: new AbortController().signal };
 const ask = (instructions: string): Question => ({ type: 'noul', instructions, whenFalse: null, whenTrue: null });
 /** What every reply to a decision says besides. */
@@ -56,6 +69,7 @@ interface SetUp {
 function setUp({ workers = 1, longInputs = 'refuse', counter }: SetUp = {}) {
   const [pool, clock, events] = [new ManualPool(workers), new ManualClock(), [] as EngineEvent[]];
   const engine = new PooledEngine({
+    plan: new MemoryPlan({ models: [], cacheBytes: 0, budgetBytes: 0, workers: 1 }),
     folders,
     openCounter: async () => counter,
     pool,
@@ -72,7 +86,7 @@ function setUp({ workers = 1, longInputs = 'refuse', counter }: SetUp = {}) {
 
 async function ready(options: Parameters<typeof setUp>[0] = {}) {
   const parts = setUp(options);
-  parts.pool.finishLoading({ device: 'cpu', models: [], warnings: ['a warning'] });
+  parts.pool.finishLoading({ device: 'cpu', models: [], notes: [], warnings: ['a warning'] });
   await parts.engine.ready;
   return parts;
 }

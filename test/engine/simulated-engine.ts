@@ -4,11 +4,13 @@
 import type { AppError } from '../../src/domain/errors.ts';
 import type { Question } from '../../src/domain/question.ts';
 import type { DecideJob, Engine } from '../../src/engine/engine.ts';
+import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
 import { PooledEngine, type PooledEngineOptions } from '../../src/engine/pooled-engine.ts';
 import type { ReplyOf, Task } from '../../src/runtime/messages.ts';
 import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
 import type { RandomSource } from '../models/random-source.ts';
+import { BERT_FRAMES } from './bert-frames.ts';
 import { ManualClock } from './manual-clock.ts';
 import { settle } from './manual-pool.ts';
 
@@ -42,7 +44,21 @@ const embeddings: TextEncoderManifest = {
   family: 'text-encoder',
   limits: { input_tokens: 256 },
   dimensions: 4,
+  graph_io: { inputs: { ids: 'token_ids', mask: 'attention_mask' }, output: 'embeddings' },
+  pooling: 'graph',
+  normalized: true,
+  prompts: {},
+  include_prompt: true,
 };
+
+/** A decider and an embedder. */
+export const simulatedFolders = [decisions, embeddings].map((manifest) => ({
+  path: '/',
+  manifest,
+  frames: BERT_FRAMES,
+  isWordPiece: true,
+  digest: 'sha256:1',
+}));
 
 const runMs = (tokens: number): number => tokens * (0.08 + 0.00012 * tokens);
 const countTokens = (text: string): number => Math.round(text.length / CHARACTERS_PER_TOKEN);
@@ -111,11 +127,12 @@ class SimulatedPool implements InferencePool {
       modelId: 'decider',
       precision: 'int8',
       loadMs: 1,
+      device: 'cpu',
       optimizedGraphs: 'none',
       readsSharedMemory: false,
       timedCases,
     } as const;
-    this.loaded = Promise.resolve({ device: 'cpu', models: [model], warnings: [] });
+    this.loaded = Promise.resolve({ device: 'cpu', models: [model], notes: [], warnings: [] });
   }
 
   run<T extends Task>(task: T, _worker: number): Promise<ReplyOf[T['kind']]> {
@@ -189,9 +206,10 @@ export function engineOver({
   readonly stateCacheBytes?: number;
 }): PooledEngine {
   return new PooledEngine({
+    plan: new MemoryPlan({ models: [], cacheBytes: 0, budgetBytes: 0, workers: 1 }),
     ...parts,
     sharedMemoryBytes,
-    folders: [decisions, embeddings].map((manifest) => ({ path: '/', manifest, digest: 'sha256:1' })),
+    folders: simulatedFolders,
     openCounter: async () => undefined,
     threadsPerWorker: 1,
     stateCacheBytes,

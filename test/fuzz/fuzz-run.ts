@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RandomSource } from '../models/random-source.ts';
 import { compareBooks } from '../money/books.ts';
 import { ClientCrowd } from '../money/client-crowd.ts';
+import { ORDER_TEXTS } from '../money/exchange.ts';
 import type { MoneyStore } from '../money/money-store.ts';
 import { untilSettled } from '../money/until-settled.ts';
 import { answerNothing } from '../upstream/upstream-answers.ts';
@@ -15,7 +16,7 @@ import { faultyAnswers, impatientSetting } from './faulty-upstream.ts';
 import { FuzzedServer, type IssuedKey, readLog, type Stall } from './fuzzed-server.ts';
 import { judge } from './replies.ts';
 import { sendCase } from './send-case.ts';
-import type { Keys } from './valid-requests.ts';
+import { type Keys, PRIVATE_TEXT } from './valid-requests.ts';
 
 export interface FuzzOptions {
   readonly seed: number;
@@ -184,8 +185,8 @@ class FuzzRun {
     const rows = await this.#compareBooks(store);
     await this.#fuzzed.server.stop().catch((error: unknown) => this.#note(`stop: ${String(error)}`));
     const log = this.#fuzzed.readLog();
-    const secrets = [...this.#paying, ...this.#rough].map(({ secret }) => secret);
-    const reading = readLog(log, secrets);
+    const secrets = new Set([...this.#paying, ...this.#rough].map(({ secret }) => secret));
+    const reading = readLog(log, { secrets, texts: new Set([PRIVATE_TEXT, ...ORDER_TEXTS]) });
     for (const fault of reading.faults) this.#note(fault);
     const stalls = reading.stalls.filter(({ atMs }) => atMs >= this.#startedMs && atMs <= endMs);
     for (const stall of stalls) this.#judgeStall(stall);

@@ -53,7 +53,7 @@ describe('the judge of replies', () => {
 });
 
 describe('the reading of the log', () => {
-  it('finds faults, strange lines, secrets and stalls', () => {
+  it('finds faults, strange lines, secrets, texts and stalls', () => {
     const stall = { atMs: 1, lateMs: 40, waitMs: 10, runMs: 30 };
     const good = '{"level":"info","msg":"request"}';
     const lines = [
@@ -62,11 +62,14 @@ describe('the reading of the log', () => {
       `fuzz-stall ${JSON.stringify(stall)}`,
       good,
     ];
-    expect(readLog(lines.join('\n'), ['secret'])).toEqual({
+    const traces = { secrets: new Set(['secret']), texts: new Set(['Where is my parcel?']) };
+    expect(readLog(lines.join('\n'), traces)).toEqual({
       stalls: [stall],
       faults: [expect.any(String), expect.any(String)],
     });
-    expect(readLog(`${good.replace('request', 'a secret')}\n`, ['secret']).faults).toHaveLength(1);
+    for (const leaked of ['a secret', 'no room for "Where is my parcel?"']) {
+      expect(readLog(JSON.stringify({ level: 'info', msg: leaked }), traces).faults).toHaveLength(1);
+    }
   });
 });
 

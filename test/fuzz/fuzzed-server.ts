@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { API_KEY } from '../../bench/servers/server.ts';
 import { ServerProcess } from '../../bench/servers/server-process.ts';
 import { umpire } from '../../bench/servers/umpire.ts';
+import { findLeaks, type Traces } from '../log-scan/find-leaks.ts';
 import { PricedModels } from '../money/priced-models.ts';
 
 const WATCH = pathToFileURL(join(import.meta.dirname, 'stall-watch.mjs')).href;
@@ -100,8 +101,8 @@ export interface LogReading {
   readonly faults: readonly string[];
 }
 
-/** @param secrets that no line may hold */
-export function readLog(log: string, secrets: readonly string[]): LogReading {
+/** @param traces secrets and texts that no line may hold */
+export function readLog(log: string, traces: Traces): LogReading {
   const lines = log.split('\n').filter((line) => line !== '');
   const stalls = lines.flatMap((line) => {
     const json = STALL.exec(line)?.[1];
@@ -110,8 +111,7 @@ export function readLog(log: string, secrets: readonly string[]): LogReading {
   const faults = lines
     .filter((line) => !STALL.test(line) && isFault(line))
     .map((line) => `log: ${line.slice(0, 2000)}`);
-  const leaks = secrets.filter((secret) => log.includes(secret)).map(() => 'log: it holds the secret of a key');
-  return { stalls, faults: [...faults, ...leaks] };
+  return { stalls, faults: [...faults, ...findLeaks(new Map([['log', log]]), traces)] };
 }
 
 /** Whatever is no line of the logger (a stack, a warning of Node) has no business there. */

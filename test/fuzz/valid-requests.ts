@@ -2,7 +2,7 @@
 
 import type { RandomSource } from '../models/random-source.ts';
 import { CHAT_MODEL } from '../money/counting-upstream.ts';
-import { DECISION_MODEL, EMBEDDING_MODEL } from '../money/priced-models.ts';
+import { DECISION_MODEL, EMBEDDING_MODEL, PROMPTED_MODEL, RERANKER_MODEL } from '../money/priced-models.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -23,7 +23,11 @@ export interface Keys {
 
 export const TEXTS = ['', 'a', 'The customer was charged twice.', 'ж', '\u0000', '[SEP]', '😀', '\ud800', '__proto__'];
 
+/** In bodies only: nothing that a log could hold for another reason. */
+export const PRIVATE_TEXT = 'A wombat asks where its parcel is.';
+
 function text(random: RandomSource): string {
+  if (random.chance(0.1)) return PRIVATE_TEXT;
   if (random.chance(0.7)) return random.pick(TEXTS);
   const length = random.scaled(1, random.chance(0.05) ? 100_000 : 400);
   return random.pick(['word ', 'x', 'é', '"', '\\', ' ', '漢']).repeat(length).slice(0, length);
@@ -52,7 +56,23 @@ function decision(random: RandomSource): Record<string, unknown> {
 function embedding(random: RandomSource): Record<string, unknown> {
   const input = random.chance(0.5) ? text(random) : Array.from({ length: random.scaled(1, 64) }, () => text(random));
   const format = random.chance(0.5) ? {} : { encoding_format: random.pick(['float', 'base64']) };
-  return { model: EMBEDDING_MODEL, input, ...format };
+  if (random.chance(0.6)) return { model: EMBEDDING_MODEL, input, ...format };
+  const prompt = random.pick([
+    { prompt_name: random.pick(['query', 'document', ...TEXTS]) },
+    { input_type: random.pick(['query', 'search_document', 'clustering', ...TEXTS]) },
+  ]);
+  return { model: PROMPTED_MODEL, input, ...format, ...prompt, truncate: random.chance(0.5) };
+}
+
+function ranking(random: RandomSource): Record<string, unknown> {
+  const documents = Array.from({ length: random.scaled(1, 64) }, () => {
+    const document = random.chance(0.02) ? '' : text(random) || 'a';
+    return random.chance(0.8) ? document : { text: document };
+  });
+  const more = random.chance(0.5) ? {} : { top_n: random.scaled(1, 100), return_documents: random.chance(0.5) };
+  const common = { query: text(random), truncate: random.chance(0.7), ...more };
+  if (random.chance(0.7)) return { model: RERANKER_MODEL, documents, ...common };
+  return { texts: documents, return_text: random.chance(0.5), raw_scores: random.chance(0.5), ...common };
 }
 
 function chat(random: RandomSource): Record<string, unknown> {
@@ -65,6 +85,7 @@ function chat(random: RandomSource): Record<string, unknown> {
 export const INFERENCE_BODIES = {
   '/ai/v1/systemone': decision,
   '/ai/v1/embeddings': embedding,
+  '/ai/v1/rerank': ranking,
   '/ai/v1/chat/completions': chat,
 } as const;
 

@@ -6,9 +6,11 @@ import { DECISION, MeteredServer } from '../application/metered-server.ts';
 import { startTestServer, type TestServer } from '../application/test-server.ts';
 
 const EMBEDDING = { model: 'text-embed-mini', input: 'one' };
+const RERANKING = { model: 'reranker', query: 'one', documents: ['two'] };
 const ROUTES = [
   ['systemone', '/ai/v1/systemone', DECISION],
   ['embeddings', '/ai/v1/embeddings', EMBEDDING],
+  ['rerank', '/ai/v1/rerank', RERANKING],
 ] as const;
 
 describe.each(ROUTES)('the deadline of %s', (_name, path, body) => {
@@ -16,7 +18,7 @@ describe.each(ROUTES)('the deadline of %s', (_name, path, body) => {
   let deadlinesMs: (number | undefined)[];
   beforeAll(async () => {
     server = await startTestServer();
-    const { decide, embed } = server.engine;
+    const { decide, embed, rerank } = server.engine;
     deadlinesMs = [];
     server.engine.decide = (job, caller) => {
       deadlinesMs.push(caller.deadlineMs);
@@ -25,6 +27,10 @@ describe.each(ROUTES)('the deadline of %s', (_name, path, body) => {
     server.engine.embed = (job, caller) => {
       deadlinesMs.push(caller.deadlineMs);
       return embed(job, caller);
+    };
+    server.engine.rerank = (job, caller) => {
+      deadlinesMs.push(caller.deadlineMs);
+      return rerank(job, caller);
     };
   });
   afterAll(() => server.app.close());

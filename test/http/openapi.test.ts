@@ -27,9 +27,18 @@ const operations = () =>
     Object.entries(methods ?? {}).map(([method, operation]) => ({
       path,
       method,
-      operation: operation as OpenAPIV3_1.OperationObject & { 'x-error-codes': ErrorCode[] },
+      operation: withReplies(operation as OpenAPIV3_1.OperationObject & { 'x-error-codes': ErrorCode[] }),
     })),
   );
+
+/** Each reply itself, in the place of a reference to it. */
+function withReplies<O extends OpenAPIV3_1.OperationObject>(operation: O): O {
+  const responses = Object.entries(operation.responses ?? {}).map(([status, reply]) => {
+    const shared = '$ref' in reply ? reply.$ref.replace('#/components/responses/', '') : undefined;
+    return [status, shared === undefined ? reply : document.components?.responses?.[shared]];
+  });
+  return { ...operation, responses: Object.fromEntries(responses) };
+}
 
 describe('/openapi.json', () => {
   it('is valid OpenAPI 3.1', async () => {
@@ -37,6 +46,14 @@ describe('/openapi.json', () => {
     expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
     expect(document.openapi).toMatch(/^3\.1/);
+  });
+
+  it('has what it refers to, and no reply, header or schema that nothing refers to', () => {
+    const { schemas, responses, headers } = document.components ?? {};
+    const kinds = Object.entries({ schemas, responses, headers });
+    const named = kinds.flatMap(([kind, all]) => Object.keys(all ?? {}).map((name) => `#/components/${kind}/${name}`));
+    const referred = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, target]) => target);
+    expect([...new Set(referred)].sort()).toEqual(named.sort());
   });
 
   it('describes every route', () => {
@@ -70,6 +87,7 @@ describe('/openapi.json', () => {
       'POST /admin/v1/prices',
       'POST /ai/v1/chat/completions',
       'POST /ai/v1/embeddings',
+      'POST /ai/v1/rerank',
       'POST /ai/v1/systemone',
     ]);
   });
@@ -132,7 +150,7 @@ describe('/openapi.json', () => {
       const reply = await server.server.send(method === 'patch' ? 'PATCH' : 'POST', url, example, caller.headers);
       expect([path, reply.status]).toEqual([path, Number(status)]);
     }
-    expect(examples).toHaveLength(7);
+    expect(examples).toHaveLength(8);
   });
 
   it('says where a reply can be CSV', () => {

@@ -1,17 +1,17 @@
 // Embedding inputs of more tokens than the model reads at once, through real workers: refused, cut by the caller's choice,
 // or read in windows by the operator's; counted before as they are billed.
 
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller, EmbedInput, EmbedJob, EmbedResult } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
 import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 import { createTinyEngine } from '../workers/tiny-engine.ts';
+import { readShippedTokenizer } from './shipped-tokenizer.ts';
 
 const caller: Caller = { keyId: 'key', signal: new AbortController().signal };
 const folder = fileURLToPath(new URL('../../models/text-embed-mini', import.meta.url));
-const tokenizer = new BertTokenizer(JSON.parse(readFileSync(`${folder}/tokenizer.json`, 'utf8')));
+const tokenizer = new BertTokenizer(readShippedTokenizer('text-embed-mini'));
 const WINDOW = 254;
 const LIMIT = 8192;
 

@@ -3,7 +3,7 @@
 // of their rows. `… --all FILE [--seed N] [--count N]` writes the many, one a line, for umpire_training.parity.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -22,10 +22,11 @@ import {
   randomRequests,
   tinyLimits as tiny,
 } from './random-requests.ts';
+import { readShippedTokenizer } from './shipped-tokenizer.ts';
 
 const root = new URL('../../', import.meta.url);
 export const fixtureUrl = new URL('test/models/fixtures/prompts.json.gz', root);
-export const sumsUrl = new URL('test/models/fixtures/prompt-sums.json', root);
+export const sumsUrl = new URL('test/models/fixtures/prompt-sums.json.gz', root);
 const SEED = 20_261_121;
 const COUNT = 440;
 /** Of the random requests, the first so many whose rows are small stand whole in the fixtures. */
@@ -93,9 +94,7 @@ interface PromptFixture {
   readonly prepared: unknown;
 }
 
-const tokenizer = new BertTokenizer(
-  JSON.parse(readFileSync(new URL('models/text-embed-mini/tokenizer.json', root), 'utf8')) as unknown,
-);
+const tokenizer = new BertTokenizer(readShippedTokenizer('text-embed-mini'));
 
 /** Requests with everything the model would be fed, in the names of the training code. */
 function toFixtures(requests: readonly PromptRequest[]): PromptFixture[] {
@@ -159,7 +158,7 @@ function writeRepositoryFixtures(): void {
   const random = randomFixtures();
   const lines = wholeFixtures(random).map((fixture) => JSON.stringify(fixture));
   writeFileSync(fixtureUrl, gzipSync(`[\n${lines.join(',\n')}\n]\n`, { level: 9 }));
-  writeFileSync(sumsUrl, `${JSON.stringify(sumFixtures(random), null, 1)}\n`);
+  writeFileSync(sumsUrl, gzipSync(`${JSON.stringify(sumFixtures(random), null, 1)}\n`, { level: 9 }));
 }
 
 function writeAll(file: string, seed: number, count: number): void {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toAnswer } from '../../src/domain/answer.ts';
 import type { Question } from '../../src/domain/question.ts';
+import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { SharedDocument } from '../../src/runtime/messages.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
@@ -128,6 +129,7 @@ describe('the engine', () => {
       close: () => own.close(),
     } as unknown as WorkerPool;
     const engine = new PooledEngine({
+      plan: new MemoryPlan({ models: [], cacheBytes: 0, budgetBytes: 0, workers: 1 }),
       folders: [model],
       pool: watched,
       threadsPerWorker: 1,

@@ -14,7 +14,7 @@ export interface CrowdOptions {
   readonly leavingShare: number;
 }
 
-const KINDS: readonly Kind[] = ['decision', 'decision', 'decision', 'embedding', 'embedding', 'chat', 'stream'];
+const KINDS: readonly Kind[] = ['decision', 'decision', 'decision', 'embedding', 'ranking', 'chat', 'stream'];
 const IDEMPOTENT_SHARE = 0.3;
 /** Of those, how many are sent again though they were answered. */
 const REPEATED_SHARE = 0.3;

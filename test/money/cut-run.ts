@@ -39,7 +39,7 @@ const SETTINGS = {
   UMPIRE_LEDGER_INSTANCE_TIMEOUT_MS: '60000',
 };
 const PHASES: readonly CutPhase[] = ['before', 'after'];
-const KINDS: readonly Kind[] = ['decision', 'embedding', 'chat', 'decision', 'stream'];
+const KINDS: readonly Kind[] = ['decision', 'embedding', 'chat', 'ranking', 'stream'];
 /** No request sends as many. */
 const MOST_STATEMENTS = 40;
 const MOST_RETRIES = 20;

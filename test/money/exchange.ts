@@ -2,9 +2,9 @@
 
 import { findPicoUsd } from '../../src/domain/money.ts';
 import { CHAT_MODEL, CHAT_PRICE } from './counting-upstream.ts';
-import { DECISION_MODEL, EMBEDDING_MODEL } from './priced-models.ts';
+import { DECISION_MODEL, EMBEDDING_MODEL, RERANKER_MODEL } from './priced-models.ts';
 
-export type Kind = 'decision' | 'embedding' | 'chat' | 'stream';
+export type Kind = 'decision' | 'embedding' | 'ranking' | 'chat' | 'stream';
 
 export interface Order {
   /** Sent as `x-request-id`, and so in the row. */
@@ -35,6 +35,7 @@ export class NobodyListensError extends Error {
 const PATHS: Readonly<Record<Kind, string>> = {
   decision: 'systemone',
   embedding: 'embeddings',
+  ranking: 'rerank',
   chat: 'chat/completions',
   stream: 'chat/completions',
 };
@@ -73,14 +74,25 @@ function isRefused(error: unknown): boolean {
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
-/** Like nothing that a log could hold for another reason. */
+/** How the texts of all orders begin: like nothing that a log could hold for another reason. */
+export const ORDER_TEXTS = [
+  'quokka the order of the customer is late. ',
+  'is the quokka late?',
+  'A wallaby is early.',
+] as const;
+const [TEXT, QUESTION, OTHER_TEXT] = ORDER_TEXTS;
+
 function bodyOf({ kind, words }: Order): string {
-  const text = `quokka ${'the order of the customer is late. '.repeat(words)}`;
+  const text = TEXT.repeat(words);
   if (kind === 'decision') {
-    const questions = { q: { type: 'noul', instructions: 'is the quokka late?' } };
+    const questions = { q: { type: 'noul', instructions: QUESTION } };
     return JSON.stringify({ model: DECISION_MODEL, state: text, questions });
   }
   if (kind === 'embedding') return JSON.stringify({ model: EMBEDDING_MODEL, input: text.slice(0, 20 + words) });
+  if (kind === 'ranking') {
+    const documents = [text.slice(0, 20 + words), OTHER_TEXT];
+    return JSON.stringify({ model: RERANKER_MODEL, query: QUESTION, documents });
+  }
   const messages = [{ role: 'user', content: text }];
   const stream = kind === 'stream' ? { stream: true, stream_options: { include_usage: true } } : {};
   return JSON.stringify({ model: CHAT_MODEL, messages, ...stream });

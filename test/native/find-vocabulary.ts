@@ -7,4 +7,4 @@ import { requireAddon } from './open-native.ts';
 const addon = await requireAddon();
 const handle = addon.find(workerData as string);
 if (handle === undefined) throw new Error('no thread has the vocabulary');
-parentPort?.postMessage([...new NativeTokenizer(addon, handle).encode('found in a thread')]);
+parentPort?.postMessage([...new NativeTokenizer(addon, handle, {}).encode('found in a thread')]);

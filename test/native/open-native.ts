@@ -15,5 +15,6 @@ export async function requireAddon(): Promise<NativeAddon> {
 export async function openNative(bytes: Buffer): Promise<NativeTokenizer> {
   const addon = await requireAddon();
   const digest = createHash('sha256').update(bytes).digest('hex');
-  return new NativeTokenizer(addon, addVocabulary(addon, digest, JSON.parse(bytes.toString())));
+  const file: unknown = JSON.parse(bytes.toString());
+  return new NativeTokenizer(addon, addVocabulary(addon, digest, file), file);
 }

@@ -101,6 +101,11 @@ describe('umpire bench', () => {
   it('says what is wrong where nothing is answered', async () => {
     const { code, error } = await bench('--model', 'nobody', '--concurrency', '1');
     expect([code, error]).toEqual([1, 'umpire: No request was answered: model_not_found.\n']);
+    const other = await bench('--model', 'kev', '--task', 'embeddings', '--concurrency', '1');
+    expect([other.code, other.error]).toEqual([
+      1,
+      'umpire: No request was answered: model_type_mismatch. The model is of another type than the task: --task is one of decisions, embeddings, chat.\n',
+    ]);
     const without = await runUmpire(['bench'], { cwd: folder });
     expect([without.code, without.error]).toEqual([2, expect.stringContaining('Say it with --url or UMPIRE_URL.')]);
   });

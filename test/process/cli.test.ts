@@ -113,14 +113,14 @@ describe('umpire models', () => {
   it('list shows ids, types, folders and digests', async () => {
     const { code, out } = await umpire(['models', 'list']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^kev +decision +\/.*\/models\/kev +sha256:[0-9a-f]{64}$/m);
+    expect(out).toMatch(/^kev +decision +Apache-2.0 +\/.*\/models\/kev +at the start +sha256:[0-9a-f]{64}$/m);
     expect(out).toMatch(/^text-embed-mini +embedding +/m);
   });
 
   it('list shows aliases with what they stand for', async () => {
     const env = { UMPIRE_ALIASES: '{"jev-latest":"kev"}' };
     const { out } = await umpire(['models', 'list'], { env });
-    expect(out).toMatch(/^jev-latest +decision +alias of kev +sha256:[0-9a-f]{64}$/m);
+    expect(out).toMatch(/^jev-latest +decision +Apache-2.0 +alias of kev +at the start +sha256:[0-9a-f]{64}$/m);
   });
 
   it('verify runs the golden answers of a folder', async () => {

@@ -72,6 +72,24 @@ describe('umpire eval', () => {
     expect(order).toEqual({ questions: 50, largest_shift: 0 });
   });
 
+  it('waits for every row, whatever a server would let wait', async () => {
+    const env = {
+      UMPIRE_ENGINE_WORKERS: '1',
+      UMPIRE_ENGINE_QUEUE_MAX_COST_MS: '1',
+      UMPIRE_ENGINE_QUEUE_DEADLINE_MS: '1',
+    };
+    // Long ones, so that one is read while the next one waits.
+    writeRows(
+      'slow.jsonl',
+      rows.slice(0, 6).map((row) => ({ ...row, state: `${row.state} `.repeat(700) })),
+    );
+    const args = ['eval', 'slow.jsonl', '--questions', 'questions.json', '--model', model];
+    const { code, out, error } = await runUmpire(args, { cwd: folder, env });
+    expect(error).toBe('');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^6 rows, 18 questions/);
+  });
+
   it('reads a collection of tasks, packed', async () => {
     mkdirSync(join(folder, 'data', 'heldout'), { recursive: true });
     const task = { task: 'teams', type: 'choice', labels: criteria, instructions: ['which?', 'which team?'] };

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readPackedJson } from '../models/packed-json.ts';
 import { decide, type Target } from './decisions.ts';
 import { ROOT, ServerProcess } from './server-process.ts';
 
@@ -131,11 +132,6 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     return folder;
   }
 
-  function listedFiles(model: string): string[] {
-    const sums = readFileSync(join(model, 'SHA256SUMS'), 'utf8').trim().split('\n');
-    return sums.map((line) => line.slice(line.indexOf('  ') + 2));
-  }
-
   async function refusal(settings: Record<string, string>): Promise<string> {
     server = new ServerProcess(settings);
     expect(await server.exited).toEqual({ code: 1, signal: null });
@@ -144,7 +140,7 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
   }
 
   it('when a file of a model is missing', async () => {
-    const folder = brokenModel((model) => rmSync(join(model, 'tokenizer.json')));
+    const folder = brokenModel((model) => rmSync(join(model, 'tokenizer.json.gz')));
     expect(await refusal({ UMPIRE_MODELS: folder })).toContain(
       `model folder ${folder}: tokenizer.json: the file is missing`,
     );
@@ -159,17 +155,15 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
 
   it('when a golden answer is not what the model gives', async () => {
     const folder = brokenModel((model) => {
-      const golden = readFileSync(join(model, 'golden.json'), 'utf8');
-      const { cases } = JSON.parse(golden) as { cases: { embeddings: Record<string, number[]> }[] };
+      const { cases } = readPackedJson(join(model, 'golden.json.gz')) as {
+        cases: { embeddings: Record<string, number[]> }[];
+      };
       for (const { embeddings } of cases) for (const vector of Object.values(embeddings)) vector.reverse();
-      writeFileSync(join(model, 'golden.json'), JSON.stringify({ format: 1, cases }));
-      const sums = listedFiles(model).map((name) => {
-        const sum = createHash('sha256')
-          .update(readFileSync(join(model, name)))
-          .digest('hex');
-        return `${sum}  ${name}\n`;
-      });
-      writeFileSync(join(model, 'SHA256SUMS'), sums.join(''));
+      const text = JSON.stringify({ format: 1, cases });
+      writeFileSync(join(model, 'golden.json'), text);
+      const sum = createHash('sha256').update(text).digest('hex');
+      const sums = readFileSync(join(model, 'SHA256SUMS'), 'utf8');
+      writeFileSync(join(model, 'SHA256SUMS'), sums.replace(/^.*(?= {2}golden\.json$)/m, sum));
     });
     expect(await refusal({ UMPIRE_MODELS: folder })).toMatch(new RegExp(`${folder}.*golden`));
   });

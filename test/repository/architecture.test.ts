@@ -88,6 +88,8 @@ describe('an injected violation', () => {
     ['src/http/injected-docs.ts', "import '../docs/injected.ts';", 'docs-generator-is-a-leaf'],
     ['src/app/injected-page.ts', "import '../web/injected.ts';", 'pages-are-a-leaf'],
     ['src/web/injected-core.ts', "import 'node:fs';", 'pages-without-node'],
+    ['src/app/injected-hub.ts', "import '../hub/injected.ts';", 'hub-on-demand'],
+    ['src/http/injected-hub.ts', "const hub = import('../cli/injected-hub.ts');", 'server-without-hub'],
     ['src/domain/injected-bench.ts', "import '../../bench/injected.ts';", 'server-without-tests-and-bench'],
     ['src/config/injected-package.ts', "import 'fast-check';", 'server-without-development-packages'],
     ['src/domain/injected-helper.ts', "import './utils/injected.ts';", 'no-utils'],
@@ -103,6 +105,7 @@ describe('an injected violation', () => {
   const needed: readonly (readonly [file: string, content: string])[] = [
     ['src/app/app.ts', 'export const app = 1;'],
     ...ROOMS.map((room) => [`src/${room}/injected-inside.ts`, 'export const inside = 1;'] as const),
+    ['src/cli/injected-hub.ts', "const hub = import('../hub/injected.ts');"],
     ['src/docs/injected.ts', 'export const page = 1;'],
     ['bench/injected.ts', 'export const bench = 1;'],
     ['src/domain/utils/injected.ts', 'export const util = 1;'],

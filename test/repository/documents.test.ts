@@ -31,6 +31,8 @@ const metrics = createMetrics({
     stateCache: { stateTokens: 0, keptTokens: 0 },
     refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
     expectedDrainMs: 0,
+    models: [],
+    memory: { takenBytes: 0 },
   }),
   answerCounts: () => ({ miss: 0, merged: 0, hit: 0, keptBytes: 0 }),
 });

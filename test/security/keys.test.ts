@@ -134,6 +134,7 @@ describe('a key without the scope `inference`', () => {
     ['GET', '/ai/v1/usage'],
     ['POST', '/ai/v1/systemone'],
     ['POST', '/ai/v1/embeddings'],
+    ['POST', '/ai/v1/rerank'],
     ['POST', '/ai/v1/chat/completions'],
   ])('%s %s: 403', async (method, path) => {
     const reply = await server.call({ method, path, secret: server.admin.secret });

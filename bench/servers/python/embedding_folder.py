@@ -9,6 +9,7 @@ Nodes and weights before that are the same.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -41,15 +42,19 @@ def without_pooling(model: onnx.ModelProto, dimensions: int) -> onnx.ModelProto:
     return Extractor(model).extract_model(list(INPUTS.values()), [HIDDEN])
 
 
+def read(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
+
+
 def write_folder(model_folder: Path, out: Path) -> None:
     manifest = json.loads((model_folder / "model.json").read_text("utf-8"))
     dimensions, tokens = manifest["dimensions"], manifest["limits"]["input_tokens"]
     out.mkdir(parents=True, exist_ok=True)
-    graph = onnx.load(model_folder / manifest["graphs"]["int8"]["embed"])
+    graph = onnx.load_from_string(read(model_folder / manifest["graphs"]["int8"]["embed"]))
     # Beside the other files: optimum looks for the graph by its bare name.
     onnx.save(without_pooling(graph, dimensions), out / "model_quantized.onnx")
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(model_folder / name, out / name)
+    (out / "tokenizer.json").write_bytes(read(model_folder / "tokenizer.json"))
+    shutil.copy(model_folder / "tokenizer_config.json", out / "tokenizer_config.json")
     for name, content in configurations(dimensions, tokens).items():
         path = out / name
         path.parent.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from umpire_training.parity import prepared_from_json, read_fixtures
 from umpire_training.prompts import Limits, prepare, question_from_json
 
 FIXTURES = json.loads(gzip.decompress((ROOT / "test/models/fixtures/prompts.json.gz").read_bytes()))
-SUMS = json.loads((ROOT / "test/models/fixtures/prompt-sums.json").read_text("utf-8"))
+SUMS = json.loads(gzip.decompress((ROOT / "test/models/fixtures/prompt-sums.json.gz").read_bytes()))
 
 
 def ours(fixture: dict, text) -> dict:

@@ -34,7 +34,7 @@ def folder(small, text, tmp_path_factory):
     """A whole model folder, as the server wants it."""
     folder = tmp_path_factory.mktemp("kev")
     export(small, folder, "fp32")
-    for name in ("tokenizer.json", "tokenizer_config.json"):
+    for name in ("tokenizer.json.gz", "tokenizer_config.json"):
         shutil.copy(TOKENIZER.parent / name, folder)
     write_json(folder / "model.json", manifest(small, ["fp32"], FLAT))
     write_json(folder / "golden.json", {"format": 1, "cases": [answer_case(CASES[0], {"fp32": small}, text, FLAT)]})

@@ -16,6 +16,7 @@ import numpy as np
 from . import package
 from .base import base_folder
 from .encoder_graph import State, embed_tokens, encoder_layer, first_positions, multi_head_attention, small_table
+from .folder_file import read_folder_file
 from .graph import PRECISIONS, GraphBuilder
 from .quantize import InputStatistics, Quantizer
 from .runtime import open_session
@@ -142,13 +143,14 @@ def write(folder: Path, data: Path) -> None:
     graph = export(folder, "int8", calibrated(data, text))
     package.write_json(folder / "model.json", MANIFEST | {"graphs": {"int8": {"embed": graph.name}}})
     package.write_json(folder / "golden.json", golden(graph, text), indent=None)
+    package.pack(folder / "golden.json")
     package.write_sums(folder)
 
 
 def check(folder: Path, data: Path | None) -> bool:
     """Prints the parity of every precision with sentence-transformers; False when a golden input falls short."""
     text = Text(folder / "tokenizer.json")
-    sets = {"golden": [text.ids(case["input"]) for case in json.loads((folder / "golden.json").read_text())["cases"]]}
+    sets = {"golden": [text.ids(case["input"]) for case in json.loads(read_folder_file(folder / "golden.json"))["cases"]]}
     if data:
         rows = [row["state"] for task in heldout_tasks(data, limit=CHECK_ROWS) for row in task.rows]
         sets["held-out tasks"] = [text.ids(state)[: INPUT_TOKENS - 2] for state in rows]

@@ -51,6 +51,7 @@ def write(model: KevModel, folder: Path, temperatures: dict) -> None:
     package.write_tokenizer(folder, Limits().window_tokens)
     package.write_json(folder / "model.json", manifest(model, precisions, temperatures))
     package.write_json(folder / "golden.json", golden(model, folder), indent=None)
+    package.pack(folder / "golden.json")
     package.write_sums(folder)
 
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from .base import base_folder
+from .folder_file import content_names, pack, read_folder_file
 
 
 def write_json(path: Path, value: object, indent: int | None = 2) -> None:
@@ -20,12 +21,14 @@ def write_tokenizer(folder: Path, max_tokens: int) -> None:
     """The base model's tokenizer without truncation and padding: nothing is ever cut silently."""
     tokenizer = json.loads((base_folder() / "tokenizer.json").read_text())
     write_json(folder / "tokenizer.json", tokenizer | {"truncation": None, "padding": None}, indent=None)
+    pack(folder / "tokenizer.json")
     config = json.loads((base_folder() / "tokenizer_config.json").read_text())
     write_json(folder / "tokenizer_config.json", config | {"model_max_length": max_tokens})
 
 
 def write_sums(folder: Path) -> None:
     """SHA256SUMS over every file but itself and the card, sorted by name."""
-    names = sorted(path.name for path in folder.iterdir() if path.name not in ("README.md", "SHA256SUMS"))
-    lines = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    lines = [
+        f"{hashlib.sha256(read_folder_file(folder / name)).hexdigest()}  {name}\n" for name in content_names(folder)
+    ]
     (folder / "SHA256SUMS").write_text("".join(lines))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from .folder_file import read_folder_file
+
 CLS, SEP = 101, 102
 QUESTION_TYPES = ("choice", "noul", "score")
 
@@ -70,7 +72,7 @@ class Text:
     """The tokenizer, with no text ever read as a special token and nothing truncated."""
 
     def __init__(self, path: str | Path):
-        raw = json.loads(Path(path).read_text("utf-8"))
+        raw = json.loads(read_folder_file(Path(path)))
         # Added tokens are matched in raw text before anything else: without them "[SEP]" is plain data.
         raw.update(added_tokens=[], truncation=None, padding=None, post_processor=None)
         self.tokenizer = Tokenizer.from_str(json.dumps(raw))

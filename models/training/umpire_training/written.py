@@ -1,14 +1,14 @@
 """Written documents: states with questions in several wordings, and small edits that flip answers.
 
-Files of JSON lines (also .gz or .xz) in the format of `written/README.md`. Documents whose number ends in 0, with their edits,
+Files of JSON lines (also .gz or .bz2) in the format of `written/README.md`. Documents whose number ends in 0, with their edits,
 are never trained on: `written-dev`.
 """
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
-import lzma
 import random
 import re
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Document:
 
 
 def open_text(path: Path):
-    return {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)(path, "rt", encoding="utf-8")
+    return {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)(path, "rt", encoding="utf-8")
 
 
 def read_documents(path: Path) -> list[Document]:

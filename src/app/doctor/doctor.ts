@@ -11,6 +11,7 @@ import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { findListenFault, isReachableFromOutside } from '../../http/listen-address.ts';
+import { findCudaProvider } from '../../runtime/cuda-provider.ts';
 import { readModelFolder } from '../../runtime/model-folder/model-folder.ts';
 import { isAddon, loadAddon } from '../../runtime/native.ts';
 import { findOpenDoors } from '../../storage/data-folder.ts';
@@ -18,7 +19,7 @@ import { inspectStore } from '../../storage/inspect-store.ts';
 import { newestSchemaVersion } from '../../storage/migrations.ts';
 import { isInUse, type StoreLocation, sqliteFile, storeNameOf } from '../../storage/store-connection.ts';
 import { checkUpstream } from '../../upstream/check-upstream.ts';
-import { buildCatalog, locateStore } from '../app.ts';
+import { buildCatalog, locateStore, planConfiguredMemory } from '../app.ts';
 import { findModelFolders } from '../configured-models.ts';
 import { listCheckedUpstreams } from '../configured-upstreams.ts';
 import { lookAtClock, type OtherClock } from './clock.ts';
@@ -56,7 +57,9 @@ export async function* diagnose({ flags, verify, nowMs }: Examination): AsyncGen
   ].flat();
   yield lookAtClock(clocks, nowMs());
   yield await lookAtTokenizer(config);
+  yield lookAtDevice(config);
   const folders = yield* lookAtModels(config);
+  yield await lookAtModelMemory(config, folders);
   if (verify !== undefined) for (const folder of folders) yield* lookAtAnswers(folder, verify);
 }
 
@@ -163,6 +166,13 @@ async function lookAtTokenizer({ engine }: Config): Promise<Finding> {
   return note('tokenizer', `JavaScript, which is slower: ${addon.reason}`, remedy);
 }
 
+/** What a start would begin with; whether a device works, a run of the models tells. */
+function lookAtDevice({ engine: { device } }: Config, cudaProvider = findCudaProvider()): Finding {
+  if (device !== 'auto') return ok('device', `${device}, as configured`);
+  if (cudaProvider === undefined) return ok('device', 'cpu (auto: no CUDA provider beside the runtime library)');
+  return ok('device', `auto: CUDA will be tried, for ${cudaProvider} is there`);
+}
+
 /** @returns folders that are sound */
 async function* lookAtModels(config: Config): AsyncGenerator<Finding, readonly string[]> {
   let folders: readonly string[];
@@ -187,6 +197,22 @@ async function* lookAtModels(config: Config): AsyncGenerator<Finding, readonly s
   }
   yield* lookAtNames(cards, config);
   return sound;
+}
+
+/** By the estimates of a start. @param folders sound ones */
+async function lookAtModelMemory(config: Config, folders: readonly string[]): Promise<Finding> {
+  try {
+    const { takenBytes, budgetBytes, shortBytes } = await planConfiguredMemory(config, folders);
+    const [taken, budget, short] = [takenBytes, budgetBytes, shortBytes].map(
+      (bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`,
+    );
+    const told = `the models may need ${taken} of the ${budget} that there are for them`;
+    if (shortBytes === 0) return ok('memory', told);
+    const remedy = 'take smaller caches (engine.stateCacheBytes) or fewer workers (engine.workers)';
+    return warning('memory', `${told}; full caches ${short} more than there are`, remedy);
+  } catch (error) {
+    return fault('memory', messageOf(error));
+  }
 }
 
 async function* lookAtAnswers(

@@ -23,8 +23,8 @@ const MS_PER_QUESTION = 0.8;
 const MS_PER_JOINED_TOKEN = 0.004;
 const MS_PER_TASK = 0.3;
 const MS_PER_TEXT = 0.3;
-/** `[CLS]` and `[SEP]`. */
-export const SPECIAL_TOKENS = 2;
+/** `[CLS]` and `[SEP]` of a window or a branch. */
+const SPECIAL_TOKENS = 2;
 
 /** What every task takes: crossings between threads, tokens, results. */
 export const TASK_WORK: Work = { task: MS_PER_TASK };

@@ -4,7 +4,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import { sum } from '../../domain/sum.ts';
 import type { LoadedModelReport } from '../../runtime/messages.ts';
-import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
+import type { Manifest, SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, DecideJob, StateCacheCounts } from '../engine.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
@@ -60,4 +60,14 @@ export class Decider {
   forgetWorker(worker: number): void {
     this.#directory.forget(worker);
   }
+}
+
+/** What documents that workers have read may come to: what each keeps, and what all of them share. */
+export function documentCacheBytes(
+  manifests: readonly Manifest[],
+  { workers, stateCacheBytes }: { readonly workers: number; readonly stateCacheBytes: number },
+): number {
+  const readers = manifests.filter((manifest) => manifest.family === 'split-encoder');
+  if (readers.length === 0) return 0;
+  return workers * stateCacheBytes + Math.max(...readers.map(largestDocumentBytes));
 }

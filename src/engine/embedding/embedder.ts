@@ -1,16 +1,18 @@
 // Door of embedding: all embedding models of this engine.
 
+import type { ModelCard } from '../../domain/model-card.ts';
 import type { LongInputs, TimedCase } from '../../runtime/messages.ts';
-import type { TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
+import type { ModelFolder, TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, EmbedJob } from '../engine.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
-import { embeddingLimits } from './embedding-limits.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import { EmbeddingTicket } from './embedding-ticket.ts';
 
+export type EmbeddingFolder = ModelFolder & { readonly manifest: TextEncoderManifest };
+
 export interface EmbedderOptions {
-  readonly manifests: readonly TextEncoderManifest[];
+  readonly folders: readonly EmbeddingFolder[];
   readonly scheduler: Scheduler;
   readonly counting: TokenCounting;
   /** What becomes of long inputs where the caller does not say it. */
@@ -19,16 +21,16 @@ export interface EmbedderOptions {
 
 export class Embedder {
   readonly #models: ReadonlyMap<string, EmbeddingModel>;
-  readonly #longInputs: LongInputs;
 
-  constructor({ manifests, ...shared }: EmbedderOptions) {
-    this.#longInputs = shared.longInputs;
-    this.#models = new Map(manifests.map((manifest) => [manifest.id, new EmbeddingModel({ ...shared, manifest })]));
+  constructor({ folders, ...shared }: EmbedderOptions) {
+    const models = folders.map(({ manifest, frames }) => new EmbeddingModel({ ...shared, manifest, frames }));
+    this.#models = new Map(models.map((model) => [model.manifest.id, model]));
   }
 
-  /** As the card of a model tells them. */
-  limitsOf(manifest: TextEncoderManifest): Record<string, number> {
-    return embeddingLimits(manifest, this.#longInputs);
+  /** What the card of a model tells besides. @returns undefined of any other */
+  describe(modelId: string): Pick<ModelCard, 'limits' | 'prompts'> | undefined {
+    const model = this.#models.get(modelId);
+    return model && { limits: model.limits, prompts: Object.keys(model.manifest.prompts) };
   }
 
   /** @param cases one input each, run warm */

@@ -2,9 +2,8 @@
 // whole. Pure.
 
 import { AppError } from '../../domain/errors.ts';
-import { inputTokenLimit, windowTokens } from '../../runtime/families/text-encoder/embedding-tokens.ts';
+import { inputTokenLimit } from '../../runtime/families/text-encoder/embedding-tokens.ts';
 import type { LongInputs } from '../../runtime/messages.ts';
-import type { TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { EmbedInput, EmbedJob } from '../engine.ts';
 
 /** As many as there may be inputs of one window each: windows make a call no dearer than it could be without them. */
@@ -12,16 +11,19 @@ const MOST_WINDOWS = 2048;
 /** Tokenizers take syllables of Hangul apart, into three at most. */
 const MOST_TOKENS_PER_CHARACTER = 3;
 
-/** What a caller may send: the manifest counts the special tokens of an input, which no caller sends. */
-export function embeddingLimits(manifest: TextEncoderManifest, longInputs: LongInputs): Record<string, number> {
-  const input_tokens = inputTokenLimit(manifest, longInputs);
+/** What a caller may send, prompts included. @param window content tokens that the model reads at once */
+export function embeddingLimits(window: number, longInputs: LongInputs): Record<string, number> {
+  const input_tokens = inputTokenLimit(window, longInputs);
   if (longInputs !== 'windows') return { input_tokens };
-  return { input_tokens, window_tokens: windowTokens(manifest), request_tokens: requestTokenLimit(manifest) };
+  return { input_tokens, window_tokens: window, request_tokens: requestTokenLimit(window) };
 }
 
-/** Whether its tokens must be counted before it is let in. */
-export function mayBeTooLarge({ inputs, truncate = false }: EmbedJob, manifest: TextEncoderManifest): boolean {
-  return !truncate && inputs.reduce((sum, input) => sum + mostTokens(input), 0) > requestTokenLimit(manifest);
+/** Whether its tokens must be counted before it is let in. @param prompt text before every input */
+export function mayBeTooLarge({ inputs, truncate = false }: EmbedJob, prompt: string, window: number): boolean {
+  if (truncate) return false;
+  const most = inputs.reduce((sum, input) => sum + mostTokens(input) + mostTokens(prompt), 0);
+  // A prompt takes at most half of every window.
+  return (prompt === '' ? most : 2 * most) > requestTokenLimit(window);
 }
 
 function mostTokens(input: EmbedInput): number {
@@ -29,13 +31,13 @@ function mostTokens(input: EmbedInput): number {
 }
 
 /** @throws AppError context_length_exceeded */
-export function requireRequestTokens(tokens: number, manifest: TextEncoderManifest): void {
-  const limit = requestTokenLimit(manifest);
+export function requireRequestTokens(tokens: number, modelId: string, window: number): void {
+  const limit = requestTokenLimit(window);
   if (tokens <= limit) return;
-  const message = `The inputs have ${tokens} tokens in all; ${manifest.id} takes at most ${limit} in a request.`;
+  const message = `The inputs have ${tokens} tokens in all; ${modelId} takes at most ${limit} in a request.`;
   throw new AppError('context_length_exceeded', message, { param: 'input' });
 }
 
-function requestTokenLimit(manifest: TextEncoderManifest): number {
-  return MOST_WINDOWS * windowTokens(manifest);
+function requestTokenLimit(window: number): number {
+  return MOST_WINDOWS * window;
 }

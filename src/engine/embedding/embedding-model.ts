@@ -5,14 +5,16 @@ import { sum } from '../../domain/sum.ts';
 import { inputTokenLimit, windowTokens } from '../../runtime/families/text-encoder/embedding-tokens.ts';
 import type { LongInputs, TimedCase } from '../../runtime/messages.ts';
 import type { TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
+import { countFrameIds, type Frames } from '../../runtime/tokenizer/frames.ts';
 import { addWork, CostModel } from '../cost/cost-model.ts';
 import { CountPart, MS_PER_CHARACTER, type TokenCounting } from '../cost/token-counting.ts';
 import { countLetters, TokenRatio } from '../cost/token-ratio.ts';
-import { embedWork, SPECIAL_TOKENS, TASK_WORK } from '../cost/work-size.ts';
+import { embedWork, TASK_WORK } from '../cost/work-size.ts';
 import type { EmbedInput, EmbedJob } from '../engine.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { type InputGroup, type SizedInput, splitEmbedInputs } from './embed-parts.ts';
-import { mayBeTooLarge } from './embedding-limits.ts';
+import { embeddingLimits, mayBeTooLarge } from './embedding-limits.ts';
+import { resolvePrompt } from './prompts.ts';
 
 /**
  * A part of an embedding: what a decision that comes now waits for a worker at most. A task's own time, a third of a
@@ -31,35 +33,60 @@ const ROUNDING = 1.05;
 export interface EmbeddingModelOptions {
   readonly scheduler: Scheduler;
   readonly manifest: TextEncoderManifest;
+  readonly frames: Frames;
   readonly counting: TokenCounting;
   /** What becomes of long inputs where the caller does not say it. */
   readonly longInputs: LongInputs;
+}
+
+/** What one part has come to. */
+interface DonePart {
+  readonly inputs: readonly SizedInput[];
+  readonly inputTokens: number;
+  readonly wallMs: number | undefined;
+  /** Text that stood before every input. */
+  readonly prompt: string;
 }
 
 export class EmbeddingModel {
   readonly scheduler: Scheduler;
   readonly manifest: TextEncoderManifest;
   readonly counting: TokenCounting;
+  /** Content tokens that it reads at once. */
+  readonly windowTokens: number;
+  readonly #specialTokens: number;
   readonly #longInputs: LongInputs;
   readonly #costs = new CostModel();
   readonly #ratio = new TokenRatio();
 
-  constructor({ scheduler, manifest, counting, longInputs }: EmbeddingModelOptions) {
+  constructor({ scheduler, manifest, frames, counting, longInputs }: EmbeddingModelOptions) {
     this.scheduler = scheduler;
     this.manifest = manifest;
     this.counting = counting;
+    this.windowTokens = windowTokens(manifest, frames);
+    this.#specialTokens = countFrameIds(frames.single);
     this.#longInputs = longInputs;
+  }
+
+  /** As the card of the model tells them. */
+  get limits(): Record<string, number> {
+    return embeddingLimits(this.windowTokens, this.#longInputs);
   }
 
   /** @param cases one input each, run warm */
   calibrate(cases: readonly TimedCase[]): void {
-    for (const { characters, tokens } of cases) this.#ratio.observe(characters, tokens - SPECIAL_TOKENS);
+    for (const { characters, tokens } of cases) this.#ratio.observe(characters, tokens - this.#specialTokens);
     this.#costs.calibrate(cases.map(({ tokens, wallMs }) => ({ work: embedWork(tokens), wallMs })));
   }
 
   /** Whether its tokens are counted before anything is run: the refusal of a job that is too large costs no inference. */
   mustCount(job: EmbedJob): boolean {
-    return this.#longInputs === 'windows' && mayBeTooLarge(job, this.manifest);
+    return this.#longInputs === 'windows' && mayBeTooLarge(job, this.promptOf(job), this.windowTokens);
+  }
+
+  /** What is put before every input. @throws AppError invalid_request */
+  promptOf({ prompt }: EmbedJob): string {
+    return resolvePrompt(prompt, this.manifest);
   }
 
   longInputsOf({ truncate = false }: EmbedJob): LongInputs {
@@ -70,26 +97,29 @@ export class EmbeddingModel {
   countParts(job: EmbedJob): CountPart[] {
     const { modelId } = job;
     const longInputs = this.longInputsOf(job);
+    const prompt = this.promptOf(job);
     const sized = job.inputs.map((input, place): SizedInput => {
-      const characters = typeof input === 'string' ? input.length : input.length * CHARACTERS_PER_TOKEN;
+      const own = typeof input === 'string' ? input.length : input.length * CHARACTERS_PER_TOKEN;
+      const characters = prompt.length + own;
       return { place, input, tokens: characters, costMs: characters * MS_PER_CHARACTER };
     });
     return splitEmbedInputs(sized, { costMs: PART_MS, paddedTokens: Infinity }).map((group) => {
       const inputs = group.inputs.map(({ place, input }) => ({ place, input }));
       const characters = sum(group.inputs.map(({ tokens }) => tokens));
-      return new CountPart({ kind: 'count-embedding', modelId, inputs, longInputs }, characters);
+      return new CountPart({ kind: 'count-embedding', modelId, inputs, longInputs, prompt }, characters);
     });
   }
 
   /** One for each input; for a long one that is read in windows, one for each of about as many windows. */
   sizeInputs(job: EmbedJob): SizedInput[] {
     const longInputs = this.longInputsOf(job);
-    const inWindow = windowTokens(this.manifest);
-    const readTokens = longInputs === 'windows' ? inputTokenLimit(this.manifest, longInputs) : inWindow;
+    const prompt = this.#estimateTokens(this.promptOf(job));
+    const inWindow = Math.max(1, this.windowTokens - prompt);
+    const readTokens = longInputs === 'windows' ? inputTokenLimit(this.windowTokens, longInputs) - prompt : inWindow;
     return job.inputs.flatMap((input, place) => {
       const content = Math.min(readTokens, this.#estimateTokens(input));
       const count = Math.max(1, Math.ceil(content / inWindow));
-      const tokens = content / count + SPECIAL_TOKENS;
+      const tokens = prompt + content / count + this.#specialTokens;
       const sized = { place, input, tokens, costMs: this.#costs.estimateMs(embedWork(tokens)) };
       if (count === 1) return [sized];
       return Array.from({ length: count }, (_, index): SizedInput => ({ ...sized, share: { index, count } }));
@@ -119,15 +149,16 @@ export class EmbeddingModel {
   }
 
   /** From one part that is done. */
-  learn(inputs: readonly SizedInput[], inputTokens: number, wallMs: number | undefined): void {
-    const estimated = sum(inputs.map(({ tokens }) => tokens - SPECIAL_TOKENS));
+  learn({ inputs, inputTokens, wallMs, prompt }: DonePart): void {
+    const specials = this.#specialTokens;
+    const estimated = sum(inputs.map(({ tokens }) => tokens - specials));
     const correction = estimated > 0 ? inputTokens / estimated : 1;
-    const works = inputs.map(({ tokens }) => embedWork((tokens - SPECIAL_TOKENS) * correction + SPECIAL_TOKENS));
+    const works = inputs.map(({ tokens }) => embedWork((tokens - specials) * correction + specials));
     this.#costs.observe({ work: addWork([TASK_WORK, ...works]), wallMs });
     const texts = inputs.filter(({ input }) => typeof input === 'string');
     if (texts.length < inputs.length) return;
     const letters = texts.map(({ input, share }) => countLetters(String(input)) / (share?.count ?? 1));
-    this.#ratio.observe(sum(letters), inputTokens);
+    this.#ratio.observe(sum(letters) + texts.length * countLetters(prompt), inputTokens);
   }
 
   #estimateTokens(input: EmbedInput): number {

@@ -28,7 +28,7 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
   }
 
   async countTokens(): Promise<number> {
-    this.#requireDimensions();
+    this.#requireSense();
     const model = this.#model;
     const job = this.#job;
     const { caller } = this;
@@ -39,7 +39,7 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
 
   enter(): void {
     if (this.isIn) return;
-    this.#requireDimensions();
+    this.#requireSense();
     if (this.#countedTokens === undefined && this.#model.mustCount(this.#job)) this.#planCount();
     else this.#planRun();
     this.#model.scheduler.submit(this);
@@ -76,8 +76,9 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
     const timings = { queueMs: this.queueMs ?? 0, tokenizeMs: 0, inferMs: 0 };
     let inputTokens = 0;
     const truncated: number[] = [];
+    const prompt = model.promptOf(job);
     for (const { inputs, reply, wallMs } of embeds) {
-      model.learn(inputs, reply.inputTokens, wallMs);
+      model.learn({ inputs, inputTokens: reply.inputTokens, wallMs, prompt });
       inputTokens += reply.inputTokens;
       timings.tokenizeMs += reply.tokenizeMs;
       timings.inferMs += reply.inferMs;
@@ -99,41 +100,49 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
   #cut(): readonly EmbedPart[] {
     const model = this.#model;
     const job = this.#job;
-    const longInputs = model.longInputsOf(job);
-    this.#embeds = model.split(model.sizeInputs(job)).map((group) => new EmbedPart(group, job, longInputs));
+    const asked = { job, longInputs: model.longInputsOf(job), prompt: model.promptOf(job) };
+    this.#embeds = model.split(model.sizeInputs(job)).map((group) => new EmbedPart(group, asked));
     return this.#embeds;
   }
 
-  #requireDimensions(): void {
+  /** @throws AppError invalid_request */
+  #requireSense(): void {
     const { dimensions } = this.#job;
     const { manifest } = this.#model;
+    this.#model.promptOf(this.#job);
     if (dimensions === undefined || dimensions <= manifest.dimensions) return;
     const message = `The field 'dimensions' must be at most ${manifest.dimensions} for ${manifest.id}.`;
     throw new AppError('invalid_request', message, { param: 'dimensions' });
   }
 
   #requireRoom(tokens: number): void {
-    if (this.#model.mustCount(this.#job)) requireRequestTokens(tokens, this.#model.manifest);
+    if (this.#model.mustCount(this.#job)) requireRequestTokens(tokens, this.#job.modelId, this.#model.windowTokens);
   }
+}
+
+interface AskedOfPart {
+  readonly job: EmbedJob;
+  readonly longInputs: LongInputs;
+  /** Text before every input. */
+  readonly prompt: string;
 }
 
 /** Texts, or shares of long ones, for one worker. */
 class EmbedPart extends Part<EmbedTask> implements InputGroup {
   readonly inputs: readonly SizedInput[];
-  readonly #job: EmbedJob;
-  readonly #longInputs: LongInputs;
+  readonly #asked: AskedOfPart;
 
-  constructor({ inputs, costMs }: InputGroup, job: EmbedJob, longInputs: LongInputs) {
+  constructor({ inputs, costMs }: InputGroup, asked: AskedOfPart) {
     super(costMs);
     this.inputs = inputs;
-    this.#job = job;
-    this.#longInputs = longInputs;
+    this.#asked = asked;
   }
 
   begin(): EmbedTask {
-    const { modelId, dimensions, encoding } = this.#job;
+    const { job, longInputs, prompt } = this.#asked;
+    const { modelId, dimensions, encoding } = job;
     const inputs = this.inputs.map(({ place, input, share }) => ({ place, input, ...(share && { share }) }));
-    return { kind: 'embed', modelId, inputs, longInputs: this.#longInputs, dimensions, encoding };
+    return { kind: 'embed', modelId, inputs, longInputs, dimensions, encoding, prompt };
   }
 }
 

@@ -1,4 +1,4 @@
-// Who is next: counting before all else, decisions before embeddings until those have waited long, between keys the one
+// Who is next: counting and loading before all else, decisions before embeddings until those have waited long, between keys the one
 // that has had least of the workers' time, and inside a key the ticket that is soonest done, until others lose patience.
 // Pure: knows neither clock nor workers. Parts of a ticket are handed out one by one; it stays until all of them are, and
 // none come later.
@@ -60,7 +60,7 @@ export const EMBEDDING_PATIENCE_MS = 1000;
 /** Larger than any time, so that scores of tickets whose time has come lie below all others. */
 const BELOW_ALL = 1e12;
 
-const RANKS = { counting: 0, decision: 1, embedding: 2 } as const;
+const RANKS = { counting: 0, loading: 0, decision: 1, embedding: 2 } as const;
 
 export class FairQueue {
   readonly #lanes = new Map<string, Lane>();
@@ -70,6 +70,7 @@ export class FairQueue {
   /** What tickets take from coming to answer, with fading memory. */
   readonly #meanMs: Record<QueueClass, number> = {
     counting: FIRST_MEAN_MS,
+    loading: FIRST_MEAN_MS,
     decision: FIRST_MEAN_MS,
     embedding: FIRST_MEAN_MS,
   };

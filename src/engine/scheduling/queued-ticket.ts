@@ -4,8 +4,11 @@
 import type { ReplyOf, Task } from '../../runtime/messages.ts';
 import type { Caller, Ticket } from '../engine.ts';
 
-/** `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for. */
-export type QueueClass = 'counting' | 'decision' | 'embedding';
+/**
+ * `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for. `loading`: a model is
+ * brought into a worker, which others wait for.
+ */
+export type QueueClass = 'counting' | 'loading' | 'decision' | 'embedding';
 
 /** What one worker does of a ticket at a time: one task, and in the end its reply. */
 export abstract class Part<T extends Task = Task> {

@@ -26,6 +26,7 @@ const ALONE_AFTER_MS = 50;
 const SECOND_LOOK_MS = 10;
 /** Another server, or the next start of this one, answers then. */
 const RETRY_ELSEWHERE_MS = 1000;
+const LEAST_RETRY_MS = 100;
 
 export interface SchedulerOptions {
   readonly pool: InferencePool;
@@ -134,6 +135,12 @@ export class Scheduler {
     if (!ticket.hasBegun) this.#watch(ticket);
   }
 
+  /** For a call that cannot even become a ticket of the queue: counted as any other that is refused. */
+  refuse(reason: RefusalReason, retryAfterMs: number, message?: string): AppError {
+    this.#refusalCounts[reason] += 1;
+    return overloaded(retryAfterMs, message);
+  }
+
   /** Runs a golden case on a free worker. @returns false at once when none is free: the running tasks tell as much */
   async probe(costMs: number): Promise<boolean> {
     const worker = this.#running.idle[0];
@@ -167,8 +174,7 @@ export class Scheduler {
     if (!isAlone || deadlineMs !== undefined) {
       const refusal = findRefusal(this.#loadFor(ticket, nowMs), ticket, this.#limits);
       if (refusal !== undefined) {
-        this.#refusalCounts[refusal.reason] += 1;
-        throw overloaded(refusal.retryAfterMs);
+        throw this.refuse(refusal.reason, refusal.retryAfterMs);
       }
     }
     if (queueClass === 'decision') this.#overtaking.observe(costMs, nowMs);
@@ -179,10 +185,7 @@ export class Scheduler {
     const { signal } = ticket.caller;
     const leave = () => this.#drop(ticket, () => signal.reason);
     const cancelDeadline = this.#clock.after(this.#limits.deadlineMs, () =>
-      this.#drop(ticket, () => {
-        this.#refusalCounts.wait += 1;
-        return overloaded(expectedWaitMs(this.#loadFor(ticket, this.#clock.nowMs())));
-      }),
+      this.#drop(ticket, () => this.refuse('wait', expectedWaitMs(this.#loadFor(ticket, this.#clock.nowMs())))),
     );
     ticket.stopWatching = () => {
       ticket.stopWatching = undefined;
@@ -250,7 +253,8 @@ export class Scheduler {
       const reply = await this.#runTask(part.begin(worker), { worker, costMs: part.costMs, isWide });
       const wallMs = this.#clock.nowMs() - startedMs;
       if (isAlone) this.#widthChoice.observe({ isWide, costMs: part.costMs, wallMs });
-      if (!isWide) this.#drainRate.observe(part.costMs, wallMs);
+      // How fast a machine loads says nothing of how fast it runs.
+      if (!isWide && ticket.queueClass !== 'loading') this.#drainRate.observe(part.costMs, wallMs);
       part.end(reply, worker, isWide ? undefined : wallMs);
       isDone = ticket.endPart();
     } catch (error) {
@@ -266,7 +270,7 @@ export class Scheduler {
   /** Nothing else waits or runs, and nothing did a moment ago: the next part of this ticket may have all cores. */
   #isAlone({ queueClass, parts, nextPart }: QueuedTicket, nowMs: number): boolean {
     const isOne = this.busyWorkers === 0 && this.#queue.size === 1 && nextPart === parts.length - 1;
-    return isOne && queueClass !== 'counting' && this.#hadNoCompany(nowMs);
+    return isOne && queueClass !== 'counting' && queueClass !== 'loading' && this.#hadNoCompany(nowMs);
   }
 
   #hadNoCompany(nowMs: number): boolean {
@@ -321,8 +325,8 @@ function latestStartMs({ deadlineMs, durationMs }: QueuedTicket, nowMs: number):
   return deadlineMs === undefined ? undefined : nowMs + deadlineMs - durationMs - URGENT_AHEAD_MS;
 }
 
-function overloaded(retryAfterMs: number): AppError {
-  return new AppError('overloaded', 'The server has more work than it can begin in time; try again later.', {
-    retryAfterMs: Math.max(100, Math.ceil(retryAfterMs)),
-  });
+const TOO_MUCH_WORK = 'The server has more work than it can begin in time; try again later.';
+
+function overloaded(retryAfterMs: number, message = TOO_MUCH_WORK): AppError {
+  return new AppError('overloaded', message, { retryAfterMs: Math.max(LEAST_RETRY_MS, Math.ceil(retryAfterMs)) });
 }

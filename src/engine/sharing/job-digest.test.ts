@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../domain/question.ts';
-import type { DecideJob, EmbedJob } from '../engine.ts';
+import type { DecideJob, EmbedJob, Job, RerankJob } from '../engine.ts';
 import { digestOfJob } from './job-digest.ts';
 
 const noul = (more: object = {}): Question => ({
@@ -24,13 +24,20 @@ const embedding = (more: Partial<EmbedJob> = {}): EmbedJob => ({
   encoding: 'float',
   ...more,
 });
+const reranking = (more: Partial<RerankJob> = {}): RerankJob => ({
+  modelId: 'ranker',
+  query: 'ab',
+  documents: ['c', 'd'],
+  truncate: false,
+  ...more,
+});
 const choice = (...options: [name: string, description: string | null][]): Question => ({
   type: 'choice',
   instructions: 'Which?',
   options: options.map(([name, description]) => ({ name, description })),
 });
 
-const DIFFERENT: readonly [what: string, DecideJob | EmbedJob][] = [
+const DIFFERENT: readonly [what: string, Job][] = [
   ['a decision', decision()],
   ['another model', decision({ modelId: 'kev2' })],
   ['another state', decision({ state: 'a texT' })],
@@ -58,6 +65,16 @@ const DIFFERENT: readonly [what: string, DecideJob | EmbedJob][] = [
   ['dimensions', embedding({ dimensions: 4 })],
   ['base64', embedding({ encoding: 'base64' })],
   ['truncation', embedding({ truncate: true })],
+  ['a prompt', embedding({ prompt: { name: 'query' } })],
+  ['another prompt', embedding({ prompt: { name: 'document' } })],
+  ['no name of a prompt', embedding({ prompt: { name: '' } })],
+  ['text moved from an input to the name of a prompt', embedding({ prompt: { name: 'a' }, inputs: ['b', 'c'] })],
+  ['what it is for', embedding({ prompt: { inputType: 'query' } })],
+  ['a reranking', reranking()],
+  ['text moved from the query to a document', reranking({ query: 'a', documents: ['bc', 'd'] })],
+  ['text moved between documents', reranking({ documents: ['cd', ''] })],
+  ['documents in another order', reranking({ documents: ['d', 'c'] })],
+  ['long documents that are cut', reranking({ truncate: true })],
 ];
 
 describe('the digest of a job', () => {

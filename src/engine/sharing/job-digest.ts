@@ -1,8 +1,9 @@
 // What makes two jobs the same: SHA-256 over everything that an answer depends on. Pure.
 
 import { hash } from 'node:crypto';
+import type { PromptChoice } from '../../domain/prompt-choice.ts';
 import type { Question } from '../../domain/question.ts';
-import type { DecideJob, EmbedJob } from '../engine.ts';
+import type { DecideJob, EmbedJob, Job, RerankJob } from '../engine.ts';
 
 /** 0.3 ms of hashing. A longer job is dear enough to run, and hardly comes twice. */
 const MAX_CHARACTERS = 262_144;
@@ -11,14 +12,19 @@ const MAX_CHARACTERS = 262_144;
  * @param modelDigest names the weights
  * @returns undefined for a job that is too long to be looked up
  */
-export function digestOfJob(job: DecideJob | EmbedJob, modelDigest: string): string | undefined {
+export function digestOfJob(job: Job, modelDigest: string): string | undefined {
   const texts = new Texts();
-  const form = 'state' in job ? formOfDecision(job, texts) : formOfEmbedding(job, texts);
+  const form = formOf(job, texts);
   if (texts.joined.length > MAX_CHARACTERS) return undefined;
   // The form is JSON, so it has no line break; it says how long each text is. Hence no two jobs give the same bytes.
   // Of UTF-16 every unit counts: UTF-8 has no lone surrogates.
   const bytes = Buffer.from(`${JSON.stringify([job.modelId, modelDigest, form])}\n${texts.joined}`, 'utf16le');
   return hash('sha256', bytes, 'base64url');
+}
+
+function formOf(job: Job, texts: Texts): unknown {
+  if ('state' in job) return formOfDecision(job, texts);
+  return 'inputs' in job ? formOfEmbedding(job, texts) : formOfReranking(job, texts);
 }
 
 class Texts {
@@ -51,8 +57,17 @@ function formOfQuestion(question: Question, texts: Texts): unknown {
   }
 }
 
-function formOfEmbedding({ inputs, dimensions, encoding, truncate = false }: EmbedJob, texts: Texts): unknown {
+function formOfEmbedding({ inputs, dimensions, encoding, truncate = false, prompt }: EmbedJob, texts: Texts): unknown {
   // Ids are written as text: a list of one element says that they are.
   const forms = inputs.map((input) => (typeof input === 'string' ? texts.add(input) : [texts.add(input.join())]));
-  return ['embed', encoding, dimensions ?? null, truncate, forms];
+  return ['embed', encoding, dimensions ?? null, truncate, formOfPrompt(prompt, texts), forms];
+}
+
+function formOfPrompt(prompt: PromptChoice | undefined, texts: Texts): unknown {
+  if (prompt === undefined) return null;
+  return 'name' in prompt ? ['name', texts.add(prompt.name)] : ['type', prompt.inputType];
+}
+
+function formOfReranking({ query, documents, truncate }: RerankJob, texts: Texts): unknown {
+  return ['rerank', truncate, texts.add(query), documents.map((document) => texts.add(document))];
 }

@@ -3,7 +3,7 @@
 
 import { probabilitiesInOrder, toAnswer } from '../../domain/answer.ts';
 import type { JobTimings } from '../../domain/usage.ts';
-import type { EmbedResult, Job, JobResult, ResultSource } from '../engine.ts';
+import type { EmbedResult, Job, JobResult, RerankResult, ResultSource } from '../engine.ts';
 
 const NUMBER_BYTES = 8;
 const CHARACTER_BYTES = 2;
@@ -21,19 +21,22 @@ interface KeptDecision {
 
 type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated'>;
 
-export type KeptAnswer = KeptDecision | KeptEmbeddings;
+type KeptScores = Pick<RerankResult, 'scores' | 'inputTokens' | 'truncated'>;
+
+export type KeptAnswer = KeptDecision | KeptEmbeddings | KeptScores;
 
 export function toKept(result: JobResult): KeptAnswer {
   const { inputTokens } = result;
   if ('embeddings' in result) return { embeddings: result.embeddings, inputTokens, truncated: result.truncated };
+  if ('scores' in result) return { scores: result.scores, inputTokens, truncated: result.truncated };
   const probabilities = result.answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer)));
   return { probabilities, inputTokens };
 }
 
 /** @param job the same as the one that was answered */
 export function fromKept(kept: KeptAnswer, job: Job): JobResult | undefined {
-  if ('embeddings' in kept) return { ...kept, timings: NO_TIME, source: KEPT };
-  if ('inputs' in job) return undefined;
+  if (!('probabilities' in kept)) return { ...kept, timings: NO_TIME, source: KEPT };
+  if (!('questions' in job)) return undefined;
   const { probabilities, inputTokens } = kept;
   const answers = job.questions.map((question, place) => toAnswer(question, [...(probabilities[place] ?? [])]));
   return { answers, inputTokens, timings: NO_TIME, source: KEPT };
@@ -43,6 +46,7 @@ export function bytesOfKept(kept: KeptAnswer): number {
   if ('probabilities' in kept) {
     return kept.probabilities.reduce((sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length, LIST_BYTES);
   }
+  if ('scores' in kept) return 2 * LIST_BYTES + NUMBER_BYTES * (kept.scores.length + kept.truncated.length);
   return kept.embeddings.reduce(
     (sum, embedding) => {
       const content = typeof embedding === 'string' ? CHARACTER_BYTES * embedding.length : embedding.byteLength;

@@ -12,6 +12,8 @@ import type {
   Engine,
   Job,
   JobResult,
+  RerankJob,
+  RerankResult,
   Ticket,
 } from '../engine.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -56,6 +58,7 @@ export class MergingEngine implements Engine {
 
   ticketFor(job: DecideJob, caller: Caller): Ticket<DecideResult>;
   ticketFor(job: EmbedJob, caller: Caller): Ticket<EmbedResult>;
+  ticketFor(job: RerankJob, caller: Caller): Ticket<RerankResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult>;
   ticketFor(job: Job, caller: Caller): Ticket<JobResult> {
     return new SharedTicket(this.#shares, job, caller);

@@ -3,9 +3,11 @@
 import type { ZodTypeProvider } from '@fastify/type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { ServerStatus } from '../../services/server-status.ts';
 import { type Authenticator, authenticationHook } from '../authenticate.ts';
 import type { RequestMetrics } from '../observe.ts';
 import { operation } from '../operation.ts';
+import { modelStatusSchema } from '../schemas/model-status.ts';
 
 /** What `/readyz` reports. */
 export type ReadinessState = 'loading' | 'ready' | 'draining' | 'unresponsive';
@@ -13,12 +15,18 @@ export type ReadinessState = 'loading' | 'ready' | 'draining' | 'unresponsive';
 export interface ServiceDeps {
   readonly authenticator: Authenticator;
   readonly readiness: () => ReadinessState;
+  readonly status: () => ServerStatus;
   readonly metrics: RequestMetrics;
   readonly metricsRequireKey: boolean;
 }
 
 const readinessSchema = z
-  .object({ status: z.enum(['loading', 'ready', 'draining', 'unresponsive']).describe('`ready`: it takes work.') })
+  .object({
+    status: z.enum(['loading', 'ready', 'draining', 'unresponsive']).describe('`ready`: it takes work.'),
+    models: z
+      .array(modelStatusSchema)
+      .describe('The local models. One that is not loaded is, by the first request for it.'),
+  })
   .meta({ id: 'Readiness', description: 'Whether the server takes work, and if not, why.' });
 
 const healthSchema = operation(
@@ -38,7 +46,7 @@ const readySchema = operation(
     operationId: 'ready',
     summary: 'Does the server take work?',
     description:
-      'For whoever decides where requests go: 200 once the models are loaded, 503 before, and while it stops.',
+      'For whoever decides where requests go: 200 once the models of the start are loaded, 503 before, and while it stops.',
     tag: 'Service',
     errors: [],
     needsKey: false,
@@ -66,7 +74,7 @@ export async function serviceRoutes(app: FastifyInstance, deps: ServiceDeps): Pr
     return reply
       .code(status === 'ready' ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status });
+      .send({ status, models: deps.status().engine.models.map(({ id, state }) => ({ id, state })) });
   });
   const onRequest = deps.metricsRequireKey ? [authenticationHook(deps.authenticator)] : [];
   app.get('/metrics', { schema: metricsSchema, onRequest }, async (_request, reply) => {

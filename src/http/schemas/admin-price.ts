@@ -44,7 +44,7 @@ export const setPriceSchema = datedPriceSchema
 const currentPriceSchema = z
   .object({
     model: z.string().describe('Id of the model.'),
-    type: z.enum(['llm', 'embedding', 'decision']).describe('What kind of model it is.'),
+    type: z.enum(['llm', 'embedding', 'decision', 'reranker']).describe('What kind of model it is.'),
     ...amounts,
     source: z
       .enum(['set', 'own'])

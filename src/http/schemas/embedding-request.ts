@@ -2,6 +2,7 @@
 // by plain loops; their documentation stands beside them.
 
 import { z } from 'zod';
+import type { InputType, PromptChoice } from '../../domain/prompt-choice.ts';
 import type { EmbeddingRequest } from '../../services/inference/inference.ts';
 import { modelField } from './model-field.ts';
 
@@ -108,6 +109,19 @@ function buildInputField(tokenArrays: TokenArrays) {
     });
 }
 
+/** As clients of several makers say it. */
+const TYPE_OF_INPUT = {
+  query: 'query',
+  search_query: 'query',
+  document: 'document',
+  search_document: 'document',
+  passage: 'document',
+  classification: 'classification',
+  clustering: 'clustering',
+} as const satisfies Readonly<Record<string, InputType>>;
+const INPUT_TYPES = Object.keys(TYPE_OF_INPUT) as (keyof typeof TYPE_OF_INPUT)[];
+const TWO_PROMPTS = "The fields 'prompt_name' and 'input_type' both choose a prompt: send one of them.";
+
 const otherFields = {
   encoding_format: z
     .enum(['float', 'base64'], 'The field \'encoding_format\' must be "float" or "base64".')
@@ -125,6 +139,18 @@ const otherFields = {
     .describe(
       'Whether no more of a text is read than the model reads at once; the reply says of which. Default: `false`.',
     ),
+  prompt_name: z
+    .string("The field 'prompt_name' must be a string.")
+    .nullish()
+    .describe(
+      'Name of a prompt of the model, which is put before every text: the card of the model lists them. Default: its own default, mostly none.',
+    ),
+  input_type: z
+    .enum(INPUT_TYPES, `The field 'input_type' must be one of ${INPUT_TYPES.join(', ')}.`)
+    .nullish()
+    .describe(
+      "What the texts are for. It stands for the model's own prompt for that; a model without one needs none. Not beside `prompt_name`.",
+    ),
   user: z.unknown().optional().describe('Accepted and ignored.'),
 };
 
@@ -132,6 +158,10 @@ export function buildEmbeddingRequestSchema(tokenArrays: TokenArrays) {
   const model = modelField.describe('Id of a model of type `embedding`.');
   return z
     .object({ model, input: buildInputField(tokenArrays), ...otherFields }, 'The body must be a JSON object.')
+    .refine(({ prompt_name: name, input_type: type }) => name == null || type == null, {
+      path: ['input_type'],
+      message: TWO_PROMPTS,
+    })
     .meta({ id: 'EmbeddingRequest', description: 'Texts to turn into vectors.' });
 }
 
@@ -144,5 +174,14 @@ export function toEmbeddingRequest(body: z.output<ReturnType<typeof buildEmbeddi
     dimensions: body.dimensions ?? undefined,
     encoding: body.encoding_format ?? 'float',
     truncate: body.truncate ?? false,
+    prompt: toPromptChoice(body.prompt_name ?? undefined, body.input_type ?? undefined),
   };
+}
+
+function toPromptChoice(
+  name: string | undefined,
+  type: keyof typeof TYPE_OF_INPUT | undefined,
+): PromptChoice | undefined {
+  if (name !== undefined) return { name };
+  return type && { inputType: TYPE_OF_INPUT[type] };
 }

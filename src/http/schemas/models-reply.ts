@@ -21,12 +21,29 @@ export const modelSchema = z
     alias_of: z.string().nullable().describe('Id of the model that this is another name of; null: none.'),
     created: z.int().describe('Release date in seconds since 1970.'),
     owned_by: z.string().describe('Who made it.'),
-    type: z.enum(['llm', 'embedding', 'decision']).describe('A model works on the endpoint of its type alone.'),
+    type: z
+      .enum(['llm', 'embedding', 'decision', 'reranker'])
+      .describe('A model works on the endpoint of its type alone.'),
     description: z.string().describe('What it is, in words.'),
     release_date: releaseDate,
     price: modelPrice,
     digest: z.string().nullable().describe('Of the weights of a local model. Thresholds belong to one digest.'),
-    limits: z.record(z.string(), z.int().min(0)).describe('What a caller may send, in tokens of its own text.'),
+    source: z
+      .string()
+      .nullable()
+      .describe('Where a model of others was pulled from, `organisation/name@commit`; null: from nowhere.'),
+    calibrated: z
+      .boolean()
+      .nullable()
+      .describe(
+        'Whether the probabilities of a decision model were fitted to labelled rows; until then their order says more than their size. null: no decision model.',
+      ),
+    limits: z
+      .record(z.string(), z.int().min(0))
+      .describe(
+        'What a caller may send, in tokens. `pair_tokens` are those of two texts that are read together; `request_rows` is how often a request may have the state read: once for each option, or each question.',
+      ),
+    prompts: z.array(z.string()).describe('What `prompt_name` of an embedding may be. Mostly none.'),
   })
   .meta({ id: 'Model', description: 'One model: what it is, what it costs, what it takes.' });
 
@@ -61,7 +78,10 @@ export function toWireModel(card: ModelCard): z.output<typeof modelSchema> {
       output: toUsdPerMillionTokens(card.price.outputMicroUsd),
     },
     digest: card.digest ?? null,
+    source: card.source ?? null,
+    calibrated: card.isCalibrated ?? null,
     limits: { ...card.limits },
+    prompts: [...(card.prompts ?? [])],
   };
 }
 

@@ -6,6 +6,7 @@ import { toInstant } from '../../domain/instant.ts';
 import { sum } from '../../domain/sum.ts';
 import type { ServerStatus } from '../../services/server-status.ts';
 import { instantReply } from './instant.ts';
+import { modelStatusSchema } from './model-status.ts';
 
 const count = z.int().min(0);
 
@@ -18,6 +19,9 @@ const engineSchema = z
     queued_jobs: count.describe('Jobs that wait for a worker.'),
     queued_cost_ms: z.number().min(0).describe('Worker time that they are estimated to take.'),
     expected_drain_ms: z.number().min(0).describe('When all that waits or runs will be done.'),
+    models: z.array(modelStatusSchema).describe('The local models, and whether they are loaded.'),
+    memory_taken_bytes: count.describe('Estimate of what loaded models may need, and of what caches may grow to.'),
+    memory_budget_bytes: count.describe('What these may take: `engine.memoryBytes`.'),
     refused: z
       .object({
         jobs: count.describe('Too many jobs waited.'),
@@ -41,7 +45,7 @@ const cachesSchema = z
         kept_bytes: count.describe('Memory of those that are kept now.'),
       })
       .nullable()
-      .describe('Decisions and embeddings since the start; null: answers are not shared.'),
+      .describe('Decisions, embeddings and rankings since the start; null: answers are not shared.'),
   })
   .meta({ id: 'CacheStatus', description: 'What need not be done twice.' });
 
@@ -108,6 +112,9 @@ function toWireEngine(engine: ServerStatus['engine']): z.output<typeof engineSch
     queued_jobs: engine.queuedJobs,
     queued_cost_ms: engine.queuedCostMs,
     expected_drain_ms: engine.expectedDrainMs,
+    models: engine.models.map(({ id, state }) => ({ id, state })),
+    memory_taken_bytes: Math.round(engine.memory.takenBytes),
+    memory_budget_bytes: Math.round(engine.memory.budgetBytes),
     refused: { ...engine.refusals },
   };
 }

@@ -1,24 +1,34 @@
-// Puts other temperatures into a model folder: manifest, golden answers (which stand after temperatures) and checksums.
+// Puts other temperatures into the folder of a decision model of any family: manifest, golden answers (which stand after
+// temperatures) and checksums.
 // Graphs and everything else stay as they are. Which temperatures are right is not decided here.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
 import { softmax, type Temperatures, temperatureOf } from '../../domain/temperature.ts';
 import { StartError } from '../start-error.ts';
+import { packedName, readFolderFile } from './folder-file.ts';
 import { type DecisionCase, type GoldenFile, toQuestion } from './golden.ts';
-import type { ModelFolder, SplitEncoderManifest } from './manifest.ts';
+import type { DecisionManifest, ModelFolder } from './manifest.ts';
 import { readModelFolder } from './model-folder.ts';
 
 /** As golden answers are written: nine significant digits. */
 const GOLDEN_DIGITS = 9;
 
-export type DecisionFolder = ModelFolder & { readonly manifest: SplitEncoderManifest };
+export type DecisionFolder = ModelFolder & { readonly manifest: DecisionManifest };
 
-/** The text of the folder's manifest with other temperatures, everything around them byte for byte. */
-export async function renderManifest({ path }: DecisionFolder, temperatures: Temperatures): Promise<string> {
-  return replaceTemperatures(await readFile(join(path, 'model.json'), 'utf8'), temperatures);
+export function isDecisionFolder(folder: ModelFolder): folder is DecisionFolder {
+  return folder.manifest.type === 'decision';
+}
+
+/**
+ * The text of the folder's manifest with other temperatures, and `calibrated` where it has that; everything around them
+ * byte for byte.
+ */
+export async function renderManifest({ path, manifest }: DecisionFolder, temperatures: Temperatures): Promise<string> {
+  const text = replaceMember(await readText(path, 'model.json'), 'temperatures', temperatures);
+  return 'calibrated' in manifest ? replaceMember(text, 'calibrated', true) : text;
 }
 
 /**
@@ -28,14 +38,12 @@ export async function renderManifest({ path }: DecisionFolder, temperatures: Tem
  */
 export async function writeTemperatures(folder: DecisionFolder, temperatures: Temperatures): Promise<ModelFolder> {
   const { path, manifest } = folder;
-  const [golden, sums] = await Promise.all(
-    ['golden.json', 'SHA256SUMS'].map((name) => readFile(join(path, name), 'utf8')),
-  );
+  const golden = await readText(path, 'golden.json');
   const files = new Map([
-    ['golden.json', rescaleGolden(golden ?? '', manifest.temperatures, temperatures)],
+    ['golden.json', rescaleGolden(golden, manifest.temperatures, temperatures)],
     ['model.json', await renderManifest(folder, temperatures)],
   ]);
-  files.set('SHA256SUMS', replaceSums(sums ?? '', files));
+  files.set('SHA256SUMS', replaceSums(await readText(path, 'SHA256SUMS'), files));
   try {
     await replaceFiles(path, files);
   } catch (error) {
@@ -45,14 +53,16 @@ export async function writeTemperatures(folder: DecisionFolder, temperatures: Te
   return await readModelFolder(path);
 }
 
-/** @param text a manifest. @returns it with the value of `temperatures` replaced, indented as it was */
-export function replaceTemperatures(text: string, temperatures: Temperatures): string {
-  const { start, end, indent } = findMember(text, 'temperatures');
+async function readText(folder: string, name: string): Promise<string> {
+  return (await readFolderFile(folder, name)).toString();
+}
+
+/** @param text a manifest. @returns it with another value of one of its members, indented as the old one was */
+export function replaceMember(text: string, name: string, value: Temperatures | boolean): string {
+  const { start, end, indent } = findMember(text, name);
   const isOneLine = !text.slice(start, end).includes('\n');
-  const value = isOneLine
-    ? JSON.stringify(temperatures)
-    : JSON.stringify(temperatures, null, 2).replaceAll('\n', `\n${indent}`);
-  return text.slice(0, start) + value + text.slice(end);
+  const written = isOneLine ? JSON.stringify(value) : JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);
+  return text.slice(0, start) + written + text.slice(end);
 }
 
 interface MemberSpan {
@@ -114,7 +124,7 @@ function replaceSums(sums: string, files: ReadonlyMap<string, string>): string {
   });
 }
 
-/** SHA256SUMS last: until then the folder does not match it, and does not load. */
+/** SHA256SUMS last: until then the folder does not match it, and does not load. A packed file gives way to a plain one. */
 async function replaceFiles(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
   const drafts = [...files].map(([name, content]) => ({
     path: join(folder, name),
@@ -122,8 +132,12 @@ async function replaceFiles(folder: string, files: ReadonlyMap<string, string>):
     content,
   }));
   try {
-    for (const { path, draft, content } of drafts) await writeDraft(draft, content, (await stat(path)).mode);
+    for (const { path, draft, content } of drafts) {
+      const { mode } = await stat(path).catch(() => stat(packedName(path)));
+      await writeDraft(draft, content, mode);
+    }
     for (const { path, draft } of drafts) await rename(draft, path);
+    for (const { path } of drafts) await rm(packedName(path), { force: true });
   } finally {
     for (const { draft } of drafts) await rm(draft, { force: true });
   }

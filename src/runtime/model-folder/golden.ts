@@ -27,6 +27,14 @@ export interface EmbeddingCase {
   readonly embeddings: Readonly<Record<string, readonly number[]>>;
 }
 
+export interface RankingCase {
+  readonly query: string;
+  readonly documents: readonly string[];
+  readonly input_tokens: number;
+  /** By precision: `[documents]`, 0 to 1. */
+  readonly scores: Readonly<Record<string, readonly number[]>>;
+}
+
 export interface GoldenFile<Case> {
   readonly cases: readonly Case[];
 }
@@ -56,10 +64,10 @@ export function toQuestion(raw: GoldenQuestion): Question {
   }
 }
 
-/** @returns what is wrong with one question's probabilities `[options]`, undefined when they agree */
+/** @returns what is wrong with one question's probabilities `[options]`, or scores `[documents]`, undefined when they agree */
 export function findDecisionFault(
   expected: readonly number[],
-  actual: readonly number[],
+  actual: ArrayLike<number>,
   precision: string,
 ): string | undefined {
   if (expected.length !== actual.length) return `${actual.length} probabilities where ${expected.length} were due`;
@@ -72,7 +80,7 @@ export function findDecisionFault(
 /** @returns what is wrong with an embedding, undefined when it agrees */
 export function findEmbeddingFault(
   expected: readonly number[],
-  actual: Float32Array,
+  actual: ArrayLike<number>,
   precision: string,
 ): string | undefined {
   if (expected.length !== actual.length) return `${actual.length} dimensions where ${expected.length} were due`;
@@ -81,7 +89,7 @@ export function findEmbeddingFault(
   return cosine >= least ? undefined : `cosine ${cosine.toFixed(5)} to the golden vector; at least ${least} is due`;
 }
 
-function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
+export function cosineOf(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let [dot, left, right] = [0, 0, 0];
   for (let i = 0; i < a.length; i++) {
     const [x, y] = [a[i] ?? 0, b[i] ?? 0];

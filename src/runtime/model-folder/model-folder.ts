@@ -2,11 +2,12 @@
 // opened by the workers alone.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
 import { StartError } from '../start-error.ts';
-import { sumOfFile } from './file-sum.ts';
+import { isBertFile } from '../tokenizer/bert-file.ts';
+import { type FrameFile, readFrames } from '../tokenizer/frames.ts';
+import { isMissing, readFolderFile, sumOfFolderFile } from './folder-file.ts';
 import type { Manifest, ModelFolder } from './manifest.ts';
 import { parseManifest } from './manifest-schema.ts';
 
@@ -23,7 +24,7 @@ export async function readModelFolder(path: string): Promise<ModelFolder> {
   requireListed(folder, manifest, sums);
   for (const [name, sum] of sums) await verifyFile(folder, name, sum);
   const digest = `sha256:${createHash('sha256').update(sumsBytes).digest('hex')}`;
-  return { path: folder, manifest, digest };
+  return { path: folder, manifest, ...(await readTokenizerOf(folder)), digest };
 }
 
 /** Of a folder that may be anything else than what its checksums say. @throws StartError */
@@ -33,6 +34,16 @@ export async function readManifest(folder: string): Promise<Manifest> {
     return parseManifest(JSON.parse(text));
   } catch (error) {
     throw broken(folder, 'model.json', error);
+  }
+}
+
+async function readTokenizerOf(folder: string): Promise<Pick<ModelFolder, 'frames' | 'isWordPiece'>> {
+  const text = (await readOrFail(folder, 'tokenizer.json')).toString('utf8');
+  try {
+    const file = JSON.parse(text) as FrameFile;
+    return { frames: readFrames(file), isWordPiece: isBertFile(file) };
+  } catch (error) {
+    throw broken(folder, 'tokenizer.json', error);
   }
 }
 
@@ -57,7 +68,7 @@ function requireListed(folder: string, manifest: Manifest, sums: ReadonlyMap<str
 }
 
 async function verifyFile(folder: string, name: string, expected: string): Promise<void> {
-  const actual = await sumOfFile(join(folder, name)).catch((error: unknown) => {
+  const actual = await sumOfFolderFile(folder, name).catch((error: unknown) => {
     throw broken(folder, name, reasonOf(error));
   });
   if (actual !== expected) {
@@ -67,15 +78,14 @@ async function verifyFile(folder: string, name: string, expected: string): Promi
 
 async function readOrFail(folder: string, name: string): Promise<Buffer> {
   try {
-    return await readFile(join(folder, name));
+    return await readFolderFile(folder, name);
   } catch (error) {
     throw broken(folder, name, reasonOf(error));
   }
 }
 
 function reasonOf(error: unknown): unknown {
-  const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  return missing ? 'the file is missing' : error;
+  return isMissing(error) ? 'the file is missing' : error;
 }
 
 function broken(folder: string, name: string, reason: unknown): StartError {

@@ -1,9 +1,13 @@
 // What a tokenizer.json of BERT's WordPiece says, checked. How a text is read by it is the tokenizers'.
 
 import { StartError } from '../start-error.ts';
+import { type AddedToken, isSpecialToken } from './added-tokens.ts';
+import { type FrameFile, readFrames } from './frames.ts';
+import { unsupported } from './unsupported.ts';
 
 /** The part of tokenizer.json that is used. */
-interface TokenizerFile {
+interface TokenizerFile extends FrameFile {
+  readonly added_tokens?: readonly AddedToken[];
   readonly normalizer?: {
     readonly type?: string;
     readonly clean_text?: boolean;
@@ -53,9 +57,20 @@ export function parseBertFile(file: unknown): BertVocabulary {
     stripAccents: normalizer.strip_accents ?? lowercase,
     maxWordCharacters: model.max_input_chars_per_word ?? 100,
     unknownId: requireId(ids, model.unk_token ?? '[UNK]'),
-    clsId: requireId(ids, '[CLS]'),
-    sepId: requireId(ids, '[SEP]'),
+    ...readEnds(file as TokenizerFile, ids),
   };
+}
+
+/** What begins and ends a sequence: MPNet's are not called `[CLS]` and `[SEP]`. */
+function readEnds(file: TokenizerFile, ids: BertVocabulary['ids']) {
+  const frames = readFrames(file);
+  if ((file.added_tokens ?? []).some((token) => !isSpecialToken(token, frames))) {
+    throw unsupported('a WordPiece model with added tokens that are not special');
+  }
+  const [first, last] = [frames.single[0], frames.single.at(-1)];
+  const clsId = first && 'ids' in first ? first.ids[0] : undefined;
+  const sepId = last && 'ids' in last ? last.ids.at(-1) : undefined;
+  return { clsId: clsId ?? requireId(ids, '[CLS]'), sepId: sepId ?? requireId(ids, '[SEP]') };
 }
 
 function requireId(ids: BertVocabulary['ids'], token: string): number {
@@ -71,11 +86,11 @@ function requireBert(file: TokenizerFile) {
     normalizer.clean_text === false ||
     normalizer.handle_chinese_chars === false
   ) {
-    throw new StartError('tokenizer.json: only the BertNormalizer that cleans and spaces ideographs is known');
+    throw unsupported('a BertNormalizer that does not clean and space ideographs');
   }
   if (pre_tokenizer?.type !== 'BertPreTokenizer') {
-    throw new StartError('tokenizer.json: only the BertPreTokenizer is known');
+    throw unsupported(`a pre-tokenizer ${String(pre_tokenizer?.type)} after a BertNormalizer`);
   }
-  if (model?.type !== 'WordPiece') throw new StartError('tokenizer.json: only WordPiece models are known');
+  if (model?.type !== 'WordPiece') throw unsupported(`a model ${String(model?.type)} after a BertNormalizer`);
   return { normalizer, model };
 }

@@ -4,11 +4,14 @@
 
 import { parseBertFile } from './bert-file.ts';
 import { type BertWordOptions, cutText, splitBertWords } from './bert-words.ts';
+import { type FrameFile, type Frames, readAddedIds, readFrames } from './frames.ts';
 import { type EncodedTexts, encodeEach, type SpecialIds, type WordPieceTokenizer } from './tokenizer.ts';
 
 export class BertTokenizer implements WordPieceTokenizer {
   readonly special: SpecialIds;
+  readonly frames: Frames;
   readonly vocabularySize: number;
+  readonly #addedIds: ReadonlyMap<string, number>;
   readonly #words: BertWordOptions;
   readonly #starts = new Map<string, number>();
   readonly #continuations = new Map<string, number>();
@@ -37,6 +40,12 @@ export class BertTokenizer implements WordPieceTokenizer {
     this.#unknownId = special.unknownId;
     this.#maxWordCharacters = maxWordCharacters;
     this.special = { cls: special.clsId, sep: special.sepId };
+    this.frames = readFrames(file as FrameFile);
+    this.#addedIds = readAddedIds(file as FrameFile);
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#addedIds.get(token);
   }
 
   isContinuation(id: number): boolean {

@@ -2,9 +2,10 @@
 // Vocabulary and ids are tokenizer.ts's.
 
 import { BLANK, DROPPED, IDEOGRAPH, MARK, PUNCTUATION, SEPARATOR } from './character-classes.ts';
+import { buildFlags } from './code-point-runs.ts';
 import { stripMarkRun } from './mark-runs.ts';
+import { isAscii, lowercase } from './normalizers.ts';
 
-const CODE_POINTS = 0x110000;
 const Flag = { dropped: 1, blank: 2, separator: 4, punctuation: 8, mark: 16, ideograph: 32 } as const;
 
 export interface BertWordOptions {
@@ -13,29 +14,14 @@ export interface BertWordOptions {
 }
 
 /** One byte of flags per code point; 1.1 MB, made once per thread. */
-const flags = buildFlags();
-
-function buildFlags(): Uint8Array {
-  const table = new Uint8Array(CODE_POINTS);
-  const classes = [
-    [DROPPED, Flag.dropped],
-    [BLANK, Flag.blank],
-    [SEPARATOR, Flag.separator],
-    [PUNCTUATION, Flag.punctuation],
-    [MARK, Flag.mark],
-    [IDEOGRAPH, Flag.ideograph],
-  ] as const;
-  for (const [runs, flag] of classes) {
-    let next = 0;
-    for (const run of runs.split(' ')) {
-      const [gap = '0', length = '0'] = run.split(',');
-      const start = next + Number.parseInt(gap, 36);
-      next = start + Number.parseInt(length, 36);
-      for (let codePoint = start; codePoint < next; codePoint++) table[codePoint] = (table[codePoint] ?? 0) | flag;
-    }
-  }
-  return table;
-}
+const flags = buildFlags([
+  [DROPPED, Flag.dropped],
+  [BLANK, Flag.blank],
+  [SEPARATOR, Flag.separator],
+  [PUNCTUATION, Flag.punctuation],
+  [MARK, Flag.mark],
+  [IDEOGRAPH, Flag.ideograph],
+]);
 
 function flagsOf(codePoint: number): number {
   return flags[codePoint] ?? 0;
@@ -136,17 +122,4 @@ function* piecesForNormalizing(text: string): Generator<Piece> {
     yield { text: text.slice(start, cut), isRun };
     start = cut;
   }
-}
-
-/** By code point: whole-string lower case knows a final sigma, which the reference does not. */
-function lowercase(text: string): string {
-  if (isAscii(text)) return text.toLowerCase();
-  let lower = '';
-  for (const character of text) lower += character.toLowerCase();
-  return lower;
-}
-
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
-  return true;
 }

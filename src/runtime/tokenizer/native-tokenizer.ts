@@ -3,6 +3,7 @@
 
 import type { NativeAddon, NativeHandle } from '../native.ts';
 import { parseBertFile } from './bert-file.ts';
+import { type FrameFile, type Frames, readAddedIds, readFrames } from './frames.ts';
 import type { EncodedTexts, SpecialIds, WordPieceTokenizer } from './tokenizer.ts';
 
 /** Ids that come without a second call: all windows of most texts. */
@@ -17,19 +18,28 @@ export interface TokenPlace {
 
 export class NativeTokenizer implements WordPieceTokenizer {
   readonly special: SpecialIds;
+  readonly frames: Frames;
   readonly vocabularySize: number;
   readonly #addon: NativeAddon;
   readonly #handle: NativeHandle;
+  readonly #addedIds: ReadonlyMap<string, number>;
   readonly #continues: Uint8Array;
   readonly #target = new Int32Array(TARGET_IDS);
 
-  constructor(addon: NativeAddon, handle: NativeHandle) {
+  /** @param handle of the file's vocabulary @param file parsed tokenizer.json */
+  constructor(addon: NativeAddon, handle: NativeHandle, file: unknown) {
     this.#addon = addon;
     this.#handle = handle;
+    this.frames = readFrames(file as FrameFile);
+    this.#addedIds = readAddedIds(file as FrameFile);
     const { clsId, sepId, continues } = addon.describe(handle);
     this.special = { cls: clsId, sep: sepId };
     this.vocabularySize = continues.length;
     this.#continues = continues;
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#addedIds.get(token);
   }
 
   isContinuation(id: number): boolean {

@@ -1,6 +1,8 @@
 // What the model families need of a tokenizer. No text is ever read as a special token and nothing is cut; special ids
 // are placed by the families.
 
+import type { Frames } from './frames.ts';
+
 export interface SpecialIds {
   readonly cls: number;
   readonly sep: number;
@@ -14,8 +16,8 @@ export interface EncodedTexts {
 }
 
 export interface Tokenizer {
-  /** What stands before and after every sequence. */
-  readonly special: SpecialIds;
+  /** What stands around a text and around a pair. */
+  readonly frames: Frames;
   /** Ids are 0 to `vocabularySize` − 1. */
   readonly vocabularySize: number;
   /**
@@ -26,10 +28,14 @@ export interface Tokenizer {
   encode(text: string, limit?: number): Int32Array;
   /** @param limit of each text, as for `encode` */
   encodeAll(texts: readonly string[], limit?: number): EncodedTexts;
+  /** @param token an added token, such as `[MASK]` */
+  idOf(token: string): number | undefined;
 }
 
 /** A tokenizer that cuts words into pieces and knows which pieces go on with a word. */
 export interface WordPieceTokenizer extends Tokenizer {
+  /** What stands before and after every sequence of BERT. */
+  readonly special: SpecialIds;
   /** Whether the token goes on with a word that an earlier one began. */
   isContinuation(id: number): boolean;
 }

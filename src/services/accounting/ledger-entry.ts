@@ -78,7 +78,7 @@ export function outcomeUnbilled(outcome: RequestOutcome): RequestOutcome {
  */
 export function wasAccepted(error: unknown, { type }: ModelCard): boolean {
   if (!(error instanceof AppError)) return true;
-  if (error.code === 'overloaded') return false;
+  if (error.code === 'overloaded' || error.code === 'model_unavailable') return false;
   const isMistake = error.code === 'context_length_exceeded' || error.code === 'invalid_request';
   return type === 'llm' || !isMistake;
 }

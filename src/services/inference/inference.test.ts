@@ -72,7 +72,7 @@ function ask({ caller = callerWith(), model = EMBEDDER }: Wanted = {}) {
   const engine: Pick<Engine, 'ticketFor'> = { ticketFor: () => ticketOfJob() as Ticket<never> };
   const service = new InferenceService(engine as Engine, new Catalog([{ models: [model] }]), bench.accounting);
   const request = { modelId: model.id, inputs: ['a'.repeat(180)], dimensions: undefined, truncate: false } as const;
-  return service.embed({ ...request, encoding: 'float' }, caller, {
+  return service.embed({ ...request, encoding: 'float', prompt: undefined }, caller, {
     write: () => 'body',
     keep: (_result, body) => ({ contentType: 'application/json', body, headers: {} }),
   });

@@ -1,12 +1,15 @@
-// The use cases of the local models, decisions and embeddings, which share one way: find the model, let the request in,
-// run it, write the reply, bill it. What a job is worth waiting for, the engine knows; what its reply looks like, its route.
+// The use cases of the local models: decisions, embeddings and rerankings. All go one way: find the model, let the request
+// in, run it, write the reply, bill it. What a job is worth waiting for, the engine knows; what its reply looks like, its
+// route.
 
 import type { Answer } from '../../domain/answer.ts';
 import type { StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
+import type { PromptChoice } from '../../domain/prompt-choice.ts';
 import type { NamedQuestion } from '../../domain/question.ts';
+import { type RankedDocument, rankDocuments } from '../../domain/relevance.ts';
 import type { JobTimings, Usage } from '../../domain/usage.ts';
-import type { DecideJob, EmbedInput, EmbedJob, Engine, ResultSource, Ticket } from '../../engine/engine.ts';
+import type { DecideJob, EmbedInput, EmbedJob, Engine, RerankJob, ResultSource, Ticket } from '../../engine/engine.ts';
 import type { Accounting, Booking, NewBooking, Receipt, Replay } from '../accounting/accounting.ts';
 import type { AuthenticatedCaller } from '../caller.ts';
 import type { Catalog } from '../catalog.ts';
@@ -26,9 +29,24 @@ export interface EmbeddingRequest {
   readonly encoding: 'float' | 'base64';
   /** Whether no more than the first tokens of a long input are read. */
   readonly truncate: boolean;
+  /** undefined: the model's default, mostly none. */
+  readonly prompt: PromptChoice | undefined;
 }
 
-/** What the results of both have in common. */
+export interface RerankRequest {
+  /** undefined: the only reranker that the key may use. */
+  readonly modelId: string | undefined;
+  /** Not empty. */
+  readonly query: string;
+  /** 1 to 1,000, none of them empty. */
+  readonly documents: readonly string[];
+  /** Whether the end of a document that is too long beside the query is cut off. */
+  readonly truncate: boolean;
+  /** How many of the most relevant documents are wanted; undefined: all. */
+  readonly topN: number | undefined;
+}
+
+/** What the results of all have in common. */
 export interface LocalResult {
   readonly model: ModelCard;
   readonly usage: Usage;
@@ -53,6 +71,13 @@ export interface Embeddings extends LocalResult {
   readonly truncated: readonly number[];
 }
 
+export interface Reranking extends LocalResult {
+  /** As many as were wanted, the most relevant first. */
+  readonly ranking: readonly RankedDocument[];
+  /** Places of documents that were cut, ascending. */
+  readonly truncated: readonly number[];
+}
+
 /** How a route words a result. */
 export interface ReplyWriter<Result> {
   /** The body: text, or the same as bytes in UTF-8. */
@@ -65,7 +90,7 @@ export type LocalReply<Result> =
   | { readonly type: 'answered'; readonly result: Result; readonly body: string | Buffer; readonly receipt: Receipt }
   | Replay;
 
-/** One job, as far as both use cases are alike. */
+/** One job, as far as the use cases are alike. */
 interface LocalWork<Found, Result> {
   readonly caller: AuthenticatedCaller;
   readonly model: ModelCard;
@@ -79,7 +104,7 @@ interface LocalWork<Found, Result> {
 const CHARACTERS_PER_TOKEN = 3;
 
 /**
- * Both resolve when the row is committed.
+ * All resolve when the row is committed.
  * @throws AppError of the catalog, the accounting and the engine; the signal's reason when the client left before dispatch
  */
 export class InferenceService {
@@ -128,6 +153,36 @@ export class InferenceService {
       ticket: this.#engine.ticketFor(job, caller),
       toResult: ({ embeddings, inputTokens, truncated, timings, source }) => {
         return { model, embeddings, truncated, usage: usageOf(inputTokens), timings, source };
+      },
+      writer,
+    });
+  }
+
+  async rerank(
+    { modelId, topN, ...asked }: RerankRequest,
+    caller: AuthenticatedCaller,
+    writer: ReplyWriter<Reranking>,
+  ): Promise<LocalReply<Reranking>> {
+    const model =
+      modelId === undefined
+        ? this.#catalog.getOnlyModelOfType(caller.key, 'reranker')
+        : this.#catalog.getModelOfType(caller.key, modelId, 'reranker');
+    const job: RerankJob = { modelId: model.id, ...asked };
+    return await this.#answer({
+      caller,
+      model,
+      // The query is read beside every document.
+      inputs: job.documents.flatMap((document) => [job.query, document]),
+      ticket: this.#engine.ticketFor(job, caller),
+      toResult: ({ scores, inputTokens, truncated, timings, source }) => {
+        return {
+          model,
+          ranking: rankDocuments(scores).slice(0, topN),
+          truncated,
+          usage: usageOf(inputTokens),
+          timings,
+          source,
+        };
       },
       writer,
     });

@@ -108,8 +108,8 @@ describe('the smallest cosine', () => {
 });
 
 describe('the cases that are compared', () => {
-  it('hold all types, one option and 255, nothing and 4,000 words', () => {
-    const bodies = listAnswerCases().flatMap((job) => (job.task === 'decision' ? [job.body] : []));
+  it('hold all types, one option and 255, nothing and 4,000 words', async () => {
+    const bodies = (await listAnswerCases()).flatMap((job) => (job.task === 'decision' ? [job.body] : []));
     const asked = bodies.flatMap(({ questions: found }) => Object.values(found));
     expect(new Set(asked.map(({ type }) => type))).toEqual(new Set(['choice', 'score', 'noul']));
     const counts = asked.flatMap((question) =>
@@ -120,8 +120,8 @@ describe('the cases that are compared', () => {
     expect([Math.min(...words), Math.max(...words)]).toEqual([0, 4000]);
   });
 
-  it('embed single texts and a batch', () => {
-    const sizes = listAnswerCases().flatMap((job) => (job.task === 'embedding' ? [job.inputs.length] : []));
+  it('embed single texts and a batch', async () => {
+    const sizes = (await listAnswerCases()).flatMap((job) => (job.task === 'embedding' ? [job.inputs.length] : []));
     expect([Math.min(...sizes), Math.max(...sizes)]).toEqual([1, 32]);
   });
 });

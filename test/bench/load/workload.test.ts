@@ -1,14 +1,12 @@
 // The bench's documents are as long as they say, and never the same twice.
 
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VOCABULARY } from '../../../bench/load/vocabulary.ts';
 import { makeDecision, makeDocument, makeRandom, toQuestions } from '../../../bench/load/workload.ts';
 import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts';
+import { readShippedTokenizer } from '../../models/shipped-tokenizer.ts';
 
-const tokenizerFile = resolve(import.meta.dirname, '../../../models/text-embed-mini/tokenizer.json');
-const tokenizer = new BertTokenizer(JSON.parse(readFileSync(tokenizerFile, 'utf8')));
+const tokenizer = new BertTokenizer(readShippedTokenizer('text-embed-mini'));
 
 describe('a document', () => {
   it.each([0, 1, 512, 2000])('of %i tokens has as many', (tokens) => {

@@ -2,10 +2,11 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../../bench/machine/machine.ts';
 import { writePage } from '../../../bench/pages/page.ts';
-import { nameReport, parseReport } from '../../../bench/pages/peers-report.ts';
+import { nameReport, parseReport, renderReport } from '../../../bench/pages/peers-report.ts';
 import { judgeTargets } from '../../../bench/pages/targets.ts';
 import type { QualityReport } from '../../../bench/quality/measure-quality.ts';
 import { listQualityFiles } from '../../../bench/quality/quality-report.ts';
@@ -17,11 +18,18 @@ async function expectCommitted(files: Iterable<readonly [name: string, text: str
   for (const [name, text] of files) await expect(text).toMatchFileSnapshot(join(RESULTS, name));
 }
 
-describe.each(globSync('*-peers.json', { cwd: RESULTS }))('%s', (file) => {
-  const report = parseReport(read(file));
+describe.each(globSync('*-peers.json.gz', { cwd: RESULTS }))('%s', (file) => {
+  const packed = readFileSync(join(RESULTS, file));
+  const report = parseReport(packed);
+
+  it('is what is written of its report', () => {
+    expect(gunzipSync(renderReport(report)).toString()).toBe(gunzipSync(packed).toString());
+  });
 
   it('has the targets that its parts reach and miss', () => {
-    expect(JSON.parse(JSON.stringify(judgeTargets(report.parts)))).toEqual(JSON.parse(read(file)).targets);
+    expect(JSON.parse(JSON.stringify(judgeTargets(report.parts)))).toEqual(
+      JSON.parse(gunzipSync(packed).toString()).targets,
+    );
   });
 
   it('makes its page and its plots', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summariseLatencies } from '../../../bench/load/statistics.ts';
 import { describeMachine, describeVersions } from '../../../bench/machine/machine.ts';
 import { writePage } from '../../../bench/pages/page.ts';
-import { mergeWithEarlier, nameReport, type PeersReport } from '../../../bench/pages/peers-report.ts';
+import { mergeWithEarlier, nameReport, type PeersReport, renderReport } from '../../../bench/pages/peers-report.ts';
 import { markdownTable } from '../../../bench/pages/table.ts';
 import { judgeTargets } from '../../../bench/pages/targets.ts';
 import { listCosts } from '../../../bench/parts/closed.ts';
@@ -52,6 +52,7 @@ const CELL = {
   refused: 0,
   errors: 0,
   clientShare: 0,
+  cpuMs: 1,
 };
 
 const shares = {
@@ -64,7 +65,7 @@ const shares = {
 describe('a report', () => {
   it('keeps the parts of an earlier run that it has not measured, and their missing figures missing', () => {
     const first = report({ memory: measured('a', []), shares: measured('a', shares) });
-    writeFileSync(join(folder, `${nameReport(first)}.json`), JSON.stringify(first));
+    writeFileSync(join(folder, `${nameReport(first)}.json.gz`), renderReport(first));
     const merged = mergeWithEarlier(folder, report({ memory: measured('b', []) }));
     expect([merged.parts.memory?.startedAt, merged.parts.shares?.startedAt]).toEqual(['b', 'a']);
     const target = judgeTargets(merged.parts).find(({ what }) => what.startsWith('HTTP, key'));
@@ -74,7 +75,7 @@ describe('a report', () => {
   it('of another machine is left alone', () => {
     const first = report({ memory: measured('a', []) });
     const other = { ...first, machine: { ...first.machine, cores: first.machine.cores + 1 } };
-    writeFileSync(join(folder, `${nameReport(other)}.json`), JSON.stringify(other));
+    writeFileSync(join(folder, `${nameReport(other)}.json.gz`), renderReport(other));
     expect(mergeWithEarlier(folder, report({})).parts).toEqual({});
   });
 

@@ -51,6 +51,7 @@ function cell(peer: string, load: string, { rates, p99Ms = 100 }: { rates: numbe
     refused: 0,
     errors: 0,
     clientShare: 0,
+    cpuMs: 1,
   };
 }
 
@@ -128,6 +129,24 @@ describe('embeddings beside other servers', () => {
     const parts = { embeddings: closedPart(cells) };
     expect(find(parts, 'embed-8', 'tuned')).toMatchObject({ value: 1.25, outcome: 'reached', note: 'slow' });
     expect(find(parts, 'embed-8', 'defaults')).toMatchObject({ outcome: 'missed', note: 'plain' });
+  });
+});
+
+describe('models of hubs beside other servers', () => {
+  it('are judged at each load by whichever other does best there, and not at all where they were not measured', () => {
+    const cells = [
+      cell('umpire', '20 words', { rates: [12, 10] }),
+      cell('plain', '20 words', { rates: [10, 12.5] }),
+      cell('slow', '20 words', { rates: [5, 5] }),
+      cell('umpire', '300 words', { rates: [3] }),
+      cell('fast', '300 words', { rates: [2] }),
+    ];
+    const figures = { servers: SERVERS, answers: [], rounds: 2, sliceMs: 1, cells };
+    const judged = judgeTargets({ 'judge-fp32': measured(figures) }).filter(({ what }) => /judge|embedder/.test(what));
+    expect(judged).toMatchObject([
+      { what: expect.stringContaining('20 words'), value: 1, outcome: 'reached', note: 'plain' },
+      { what: expect.stringContaining('300 words'), value: 1.5, outcome: 'reached', note: 'fast' },
+    ]);
   });
 });
 

@@ -42,7 +42,7 @@ describe('closed loops', () => {
   };
   const member = (id: string): Member => {
     const client = { post: async () => ({ status: 200, latencyMs: 1, text: '', headers: {} }) };
-    return { name: id, client, idleShare: 0 } as unknown as Member;
+    return { name: id, client, process: { pids: () => [] }, idleShare: 0 } as unknown as Member;
   };
   const members = [member('one'), member('other')];
   const fleet = new Fleet(members);

@@ -8,13 +8,15 @@ import type { Caller, DecideJob } from '../../../src/engine/engine.ts';
 import { Scheduler } from '../../../src/engine/scheduling/scheduler.ts';
 import type { CountTask } from '../../../src/runtime/messages.ts';
 import type { SplitEncoderManifest, TextEncoderManifest } from '../../../src/runtime/model-folder/manifest.ts';
+import { BERT_FRAMES } from '../bert-frames.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { ManualPool } from '../manual-pool.ts';
 import { ManualTicket } from '../manual-ticket.ts';
 
 const manifest = { id: 'decider' } as SplitEncoderManifest;
-const embeddings = { id: 'embedder', dimensions: 4, limits: { input_tokens: 256 } } as TextEncoderManifest;
-const folder = { path: '/', manifest, digest: 'sha256:1' };
+const embeddings = { id: 'embedder', dimensions: 4, limits: { input_tokens: 256 }, prompts: {} } as TextEncoderManifest;
+const folder = { path: '/', manifest, frames: BERT_FRAMES, isWordPiece: true, digest: 'sha256:1' };
+const embeddingFolder = { ...folder, manifest: embeddings };
 const caller = { keyId: 'key', signal: new AbortController().signal };
 const decision = (state: string) => ({ modelId: 'decider', state, questions: [] });
 const embedding = (inputs: readonly (string | readonly number[])[]) => ({
@@ -99,7 +101,7 @@ describe('counting tokens', () => {
 
   it('counts a large embedding in parts, and adds them up', async () => {
     const { counting, scheduler, pool } = await setUp();
-    const embedder = new Embedder({ manifests: [embeddings], scheduler, counting, longInputs: 'refuse' });
+    const embedder = new Embedder({ folders: [embeddingFolder], scheduler, counting, longInputs: 'refuse' });
     const job = embedding([[1, 2, 3], 'y'.repeat(100_000), 'z'.repeat(100_000)]);
     const counted = embedder.ticketFor(job, caller)?.countTokens();
     const places = () =>

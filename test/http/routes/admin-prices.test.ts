@@ -29,6 +29,7 @@ describe('the prices in force', () => {
         ...{ input_usd: '0.0378', cached_input_usd: '0.0378', output_usd: '0' },
       },
       expect.objectContaining({ model: 'text-embed-mini', input_usd: '0' }),
+      expect.objectContaining({ model: 'reranker', type: 'reranker', input_usd: '0.02' }),
       expect.objectContaining({ model: 'llama', input_usd: '1', output_usd: '2' }),
     ]);
   });

@@ -7,7 +7,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { softmax } from '../../../src/domain/temperature.ts';
 import {
   type DecisionFolder,
-  replaceTemperatures,
+  isDecisionFolder,
+  replaceMember,
   rescaleGolden,
   writeTemperatures,
 } from '../../../src/runtime/model-folder/calibrated-folder.ts';
@@ -31,8 +32,8 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 async function openFolder(): Promise<DecisionFolder> {
   const folder = await readModelFolder(path);
-  if (folder.manifest.type !== 'decision') throw new Error('The tiny model should be a decision model.');
-  return { ...folder, manifest: folder.manifest };
+  if (!isDecisionFolder(folder)) throw new Error('The tiny model should answer questions.');
+  return folder;
 }
 
 const readText = (name: string, folder = path) => readFileSync(join(folder, name), 'utf8');
@@ -40,13 +41,13 @@ const readText = (name: string, folder = path) => readFileSync(join(folder, name
 describe('a manifest', () => {
   it('keeps everything around its temperatures byte for byte', () => {
     const text = readText('model.json');
-    const written = replaceTemperatures(text, NEW);
+    const written = replaceMember(text, 'temperatures', NEW);
     expect(JSON.parse(written)).toEqual({ ...JSON.parse(text), temperatures: NEW });
     expect(written.split('\n').filter((line, at) => line !== text.split('\n')[at])).toEqual([
       '      "3-5": 2.5,',
       '      "2": 0.5',
     ]);
-    expect(replaceTemperatures(written, ONES)).toBe(text);
+    expect(replaceMember(written, 'temperatures', ONES)).toBe(text);
   });
 
   it.each([
@@ -56,10 +57,19 @@ describe('a manifest', () => {
     ],
     ['{"b":{"temperatures":1}, "temperatures" : {"x":[1,2]} }', '{"b":{"temperatures":1}, "temperatures" : {} }'],
     ['{"a":"\\"temperatures\\":{","temperatures":{}}', '{"a":"\\"temperatures\\":{","temperatures":{}}'],
-  ])('is found its temperatures in %s', (text, wanted) => expect(replaceTemperatures(text, {})).toBe(wanted));
+  ])('is found its temperatures in %s', (text, wanted) => expect(replaceMember(text, 'temperatures', {})).toBe(wanted));
 
-  it('must have temperatures', () => {
-    expect(() => replaceTemperatures('{"a":{"temperatures":1}}', {})).toThrow('there is no "temperatures"');
+  it.each([
+    ['{"calibrated":false}', '{"calibrated":true}'],
+    [
+      '{"a": "calibrated", "calibrated": false , "b": {"calibrated": false}}',
+      '{"a": "calibrated", "calibrated": true , "b": {"calibrated": false}}',
+    ],
+    ['{\n  "calibrated": true\n}\n', '{\n  "calibrated": true\n}\n'],
+  ])('is marked as calibrated in %j', (text, wanted) => expect(replaceMember(text, 'calibrated', true)).toBe(wanted));
+
+  it('must have what is replaced', () => {
+    expect(() => replaceMember('{"a":{"temperatures":1}}', 'temperatures', {})).toThrow('there is no "temperatures"');
   });
 });
 

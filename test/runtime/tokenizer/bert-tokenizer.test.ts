@@ -1,18 +1,17 @@
 // The BERT tokenizer against ids made by the reference library (models/training/fixtures/tokenizer_ids.py).
 
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts';
+import { readPackedJson } from '../../models/packed-json.ts';
+import { readShippedTokenizer } from '../../models/shipped-tokenizer.ts';
 
 interface Fixture {
   readonly text: string;
   readonly ids: readonly number[];
 }
 
-const root = new URL('../../../', import.meta.url);
-const readJson = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
-const tokenizer = new BertTokenizer(readJson('models/text-embed-mini/tokenizer.json'));
-const fixtures = readJson('test/models/fixtures/tokenizer-ids.json') as Fixture[];
+const tokenizer = new BertTokenizer(readShippedTokenizer('text-embed-mini'));
+const fixtures = readPackedJson(new URL('../../models/fixtures/tokenizer-ids.json.gz', import.meta.url)) as Fixture[];
 
 describe('BERT tokenizer', () => {
   it('has enough fixtures', () => expect(fixtures.length).toBeGreaterThan(200));

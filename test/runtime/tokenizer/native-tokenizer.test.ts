@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAddon, loadAddon } from '../../../src/runtime/native.ts';
@@ -13,6 +12,8 @@ import { BertTokenizer } from '../../../src/runtime/tokenizer/bert-tokenizer.ts'
 import { addVocabulary, NativeTokenizer } from '../../../src/runtime/tokenizer/native-tokenizer.ts';
 import { openTokenizer, tellTokenizer } from '../../../src/runtime/tokenizer/open-tokenizer.ts';
 import type { WordPieceTokenizer } from '../../../src/runtime/tokenizer/tokenizer.ts';
+import { readPackedJson } from '../../models/packed-json.ts';
+import { readShippedTokenizer } from '../../models/shipped-tokenizer.ts';
 
 interface Group {
   readonly name: string;
@@ -29,10 +30,8 @@ interface TokenizerFile {
 const root = new URL('../../../', import.meta.url);
 const modelFolder = fileURLToPath(new URL('models/kev', root));
 const readJson = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
-const shipped = readJson('models/kev/tokenizer.json') as TokenizerFile;
-const groups = JSON.parse(
-  gunzipSync(readFileSync(new URL('test/native/fixtures/cases.json.gz', root))).toString('utf8'),
-) as Group[];
+const shipped = readShippedTokenizer('kev') as TokenizerFile;
+const groups = readPackedJson(new URL('test/native/fixtures/cases.json.gz', root)) as Group[];
 const codePointSums = readJson('test/native/fixtures/code-points.json') as Record<string, string[]>;
 
 const loaded = await loadAddon();
@@ -42,7 +41,7 @@ if (!isAddon(loaded)) process.stderr.write(`SKIPPED: everything about the native
 function makeNative(changes: object): NativeTokenizer {
   if (addon === undefined) throw new Error('there is no addon');
   const file = { ...shipped, normalizer: { ...shipped.normalizer, ...changes } };
-  return new NativeTokenizer(addon, addVocabulary(addon, JSON.stringify(changes), file));
+  return new NativeTokenizer(addon, addVocabulary(addon, JSON.stringify(changes), file), file);
 }
 
 function makeScript(changes: object): BertTokenizer {
@@ -155,6 +154,7 @@ describe.skipIf(addon === undefined)('the native tokenizer', () => {
   it('describes the vocabulary as the JavaScript one does', () => {
     const [native, script] = [makeNative({}), makeScript({})];
     expect([native.special, native.vocabularySize]).toEqual([script.special, script.vocabularySize]);
+    expect([native.frames, native.idOf('[MASK]')]).toEqual([script.frames, 103]);
     for (let id = 0; id < script.vocabularySize; id++)
       expect(native.isContinuation(id)).toBe(script.isContinuation(id));
   });

@@ -42,7 +42,7 @@ class Decider:
     def __init__(self, settings: Settings):
         manifest = read_manifest(settings.model_folder)
         self._manifest = manifest
-        self._texts = Texts(settings.model_folder / "tokenizer.json")
+        self._texts = Texts(settings.model_folder / "tokenizer.json.gz")
         self._graphs = Graphs(settings, manifest)
         self._slice_tokens: int = manifest["windows"]["tokens"] - 2
 

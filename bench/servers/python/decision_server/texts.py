@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,7 +36,7 @@ class Texts:
     """The tokenizer, to which no text is a special token and no text too long."""
 
     def __init__(self, path: Path):
-        raw = json.loads(path.read_text("utf-8"))
+        raw = json.loads(gzip.decompress(path.read_bytes()))
         raw.update(added_tokens=[], truncation=None, padding=None, post_processor=None)
         self._tokenizer = Tokenizer.from_str(json.dumps(raw))
         vocabulary = self._tokenizer.get_vocab()

@@ -19,6 +19,8 @@ from sentence_transformers import SentenceTransformer
 MODEL_FOLDER = os.environ["PEER_MODEL_FOLDER"]
 # `torch`, or `onnx` for a folder that embedding_folder.py made.
 BACKEND: Any = os.environ.get("PEER_BACKEND", "torch")
+# Of the folder, for `onnx`.
+GRAPH = os.environ.get("PEER_GRAPH", "model_quantized.onnx")
 # Texts of a batch: 0 leaves it to sentence-transformers, which takes 32.
 BATCH_SIZE = int(os.environ.get("PEER_BATCH_SIZE", "0"))
 # Threads of one batch: 0 leaves it to the libraries, which take one for each core.
@@ -62,7 +64,7 @@ def open_model() -> SentenceTransformer:
     if THREADS > 0:
         options.intra_op_num_threads = THREADS
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    files = {"file_name": "model_quantized.onnx", "provider": "CPUExecutionProvider", "session_options": options}
+    files = {"file_name": GRAPH, "provider": "CPUExecutionProvider", "session_options": options}
     return SentenceTransformer(MODEL_FOLDER, device="cpu", backend=BACKEND, model_kwargs=files)
 
 

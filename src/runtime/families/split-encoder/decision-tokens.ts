@@ -1,11 +1,10 @@
 // What a decision is in tokens: the ids of its texts, checked against the model's limits, and the number that is billed.
 // No graphs: the same code counts before a decision and runs in it. Pure.
 
-import { AppError } from '../../../domain/errors.ts';
 import type { Question } from '../../../domain/question.ts';
 import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
 import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
-import { countedTokens, tellTokens } from '../token-limit.ts';
+import { countedTokens, exceedsContext, tellTokens } from '../token-limit.ts';
 import { countQuestionTokens, type TokenizedQuestion, tokenizeQuestion } from './prompt.ts';
 
 export interface DecisionTexts {
@@ -43,7 +42,7 @@ export function tokenizeState(state: string, { manifest, tokenizer }: DecisionRe
   const ids = tokenizer.encode(state, countedTokens(limits.state_tokens));
   if (ids.length <= limits.state_tokens) return ids;
   const told = tellTokens(ids.length, limits.state_tokens);
-  throw tooLong(`The state has ${told} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
+  throw exceedsContext(`The state has ${told} tokens; ${id} takes at most ${limits.state_tokens}.`, 'state');
 }
 
 /** @throws AppError context_length_exceeded */
@@ -63,12 +62,8 @@ export function tokenizeQuestions(
   }
   if (questionTokens <= limits.question_tokens) return { questions: tokenized, questionTokens };
   const told = tellTokens(questionTokens, limits.question_tokens);
-  throw tooLong(
+  throw exceedsContext(
     `The questions have ${told} tokens in all; ${id} takes at most ${limits.question_tokens}.`,
     'questions',
   );
-}
-
-function tooLong(message: string, param: string): AppError {
-  return new AppError('context_length_exceeded', message, { param });
 }

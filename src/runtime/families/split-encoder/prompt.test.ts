@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildChunks, renderOptions, sortOptions } from './prompt.ts';
+import { sortOptions } from '../option-order.ts';
+import { buildChunks, renderOptions } from './prompt.ts';
 
 describe('options', () => {
   it('are rendered with their description when they have one', () => {

@@ -4,6 +4,7 @@
 import type { Question, QuestionType } from '../../../domain/question.ts';
 import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
 import { cut } from '../cut.ts';
+import { type RenderedOption, sortOptions } from '../option-order.ts';
 
 /** The numbers of the manifest that decide how text is cut. */
 export interface PromptLimits {
@@ -46,11 +47,6 @@ export interface PreparedQuestion {
   readonly levels: readonly number[];
 }
 
-interface RenderedOption {
-  readonly text: string;
-  readonly name: string;
-}
-
 /** Options as the model reads them, in the order of the request. */
 export function renderOptions(question: Question): RenderedOption[] {
   switch (question.type) {
@@ -65,19 +61,6 @@ export function renderOptions(question: Question): RenderedOption[] {
 
 function named(name: string, description: string | null): RenderedOption {
   return { text: description ? `${name}: ${description}` : name, name };
-}
-
-/** Places in the request, sorted by the UTF-8 bytes of (text, name); score levels keep their order. */
-export function sortOptions(question: Question, rendered: readonly RenderedOption[]): number[] {
-  const places = rendered.map((_, place) => place);
-  if (question.type === 'score') return places;
-  // Buffer.from writes U+FFFD for a lone surrogate, as the tokenizer reads it.
-  const bytes = rendered.map(({ text, name }) => ({ text: Buffer.from(text), name: Buffer.from(name) }));
-  return places.sort((a, b) => {
-    const [left, right] = [bytes[a], bytes[b]];
-    if (left === undefined || right === undefined) return 0;
-    return Buffer.compare(left.text, right.text) || Buffer.compare(left.name, right.name);
-  });
 }
 
 /** @param limit reading stops soon after the question has more content tokens than this */

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildChunks } from './prompt.ts';
-import { OptionPool, restoreOrder } from './readout.ts';
-
-describe('order', () => {
-  it('is put back as the request had it', () =>
-    expect(restoreOrder([0.1, 0.2, 0.7], [2, 0, 1])).toEqual([0.2, 0.7, 0.1]));
-});
+import { OptionPool } from './readout.ts';
 
 describe('pooling', () => {
   it('weighs the pieces of an option by their tokens, over chunks', () => {

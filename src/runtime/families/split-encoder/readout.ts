@@ -1,4 +1,4 @@
-// From piece vectors to option vectors, and from the model's order back to the request's. Pure.
+// From piece vectors to option vectors. Pure.
 
 import type { Chunk } from './prompt.ts';
 
@@ -37,11 +37,4 @@ export class OptionPool {
     }
     return vectors;
   }
-}
-
-/** Values in the model's order, put back in the request's. @param order place in the request of each value */
-export function restoreOrder(values: readonly number[], order: readonly number[]): number[] {
-  const restored = new Array<number>(values.length).fill(0);
-  for (const [index, place] of order.entries()) restored[place] = values[index] ?? 0;
-  return restored;
 }

@@ -17,11 +17,11 @@ import type {
 import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
 import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
 import { cutShare } from '../cut.ts';
+import { restoreOrder } from '../option-order.ts';
 import type { DecisionTexts } from './decision-tokens.ts';
 import { KeyValueLayout, type KeyValues } from './key-values.ts';
 import type { Chunk, PreparedQuestion, TokenizedQuestion } from './prompt.ts';
 import { PromptReader } from './prompt-reader.ts';
-import { restoreOrder } from './readout.ts';
 import { SplitGraphs, type SplitSessions } from './split-graphs.ts';
 import type { Lease, StateMemory } from './state-memory.ts';
 import { StateReader } from './state-reader.ts';

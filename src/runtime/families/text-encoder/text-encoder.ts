@@ -1,12 +1,15 @@
-// Family `text-encoder`: one vector per text, mean-pooled and normalised by the graph. One text, or one window of it, per
-// run, so that a vector never depends on its neighbours (dynamic quantization scales by the whole run).
+// Family `text-encoder`: one vector per text, of length 1. One text, or one window of it, per run, so that a vector never
+// depends on its neighbours (dynamic quantization scales by the whole run).
 
 import type { EmbeddedWindows, EmbedReply, EmbedTask } from '../../messages.ts';
 import type { TextEncoderManifest } from '../../model-folder/manifest.ts';
-import { floatValues, type GraphSession, int64Tensor } from '../../session.ts';
+import { floatValues, type GraphSession } from '../../session.ts';
+import { countFrameIds, type Frame, fillFrame } from '../../tokenizer/frames.ts';
 import type { Tokenizer } from '../../tokenizer/tokenizer.ts';
-import { tokenizeInputs } from './embedding-tokens.ts';
+import { rowFeeds } from '../row-feeds.ts';
+import { type EmbeddingWindow, tokenizeInputs, windowTokens } from './embedding-tokens.ts';
 import { finishVector, meanOfWindows } from './embedding-vector.ts';
+import { poolRow } from './pooling.ts';
 
 interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
@@ -15,16 +18,28 @@ interface TextEncoderParts {
 }
 
 export class TextEncoder {
+  readonly frame: Frame;
   readonly #parts: TextEncoderParts;
+  /** Of every row: specials before the first token of a text. */
+  readonly #leadingIds: number;
   #last: { readonly text: string; readonly limit: number | undefined; readonly ids: Int32Array } | undefined;
 
+  /** @throws Error when a prompt leaves no room for a text */
   constructor(parts: TextEncoderParts) {
+    requireRoomBesidePrompts(parts);
     this.#parts = parts;
+    this.frame = parts.tokenizer.frames.single;
+    this.#leadingIds = countFrameIds(
+      this.frame.slice(
+        0,
+        this.frame.findIndex((part) => 'text' in part),
+      ),
+    );
   }
 
   /** What `embed` would bill. @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
-  countTokens({ inputs, longInputs }: Pick<EmbedTask, 'inputs' | 'longInputs'>): number {
-    return tokenizeInputs(inputs, { ...this.#parts, longInputs }).inputTokens;
+  countTokens({ inputs, longInputs, prompt }: Pick<EmbedTask, 'inputs' | 'longInputs' | 'prompt'>): number {
+    return tokenizeInputs(inputs, { ...this.#parts, longInputs, prompt }).inputTokens;
   }
 
   /** @throws AppError context_length_exceeded, invalid_request (an id outside the vocabulary) */
@@ -34,6 +49,7 @@ export class TextEncoder {
     const { rows, inputTokens } = tokenizeInputs(task.inputs, {
       ...this.#parts,
       longInputs: task.longInputs,
+      prompt: task.prompt,
       encodeShared: (text, limit) => this.#encodeShared(text, limit),
     });
     const tokenizedMs = performance.now();
@@ -52,10 +68,10 @@ export class TextEncoder {
   }
 
   /** One window after the other: none depends on its neighbours. */
-  async #read(windows: readonly Int32Array[]): Promise<EmbeddedWindows> {
+  async #read(windows: readonly EmbeddingWindow[]): Promise<EmbeddedWindows> {
     const vectors: Float32Array[] = [];
-    for (const ids of windows) vectors.push(await this.#run(ids));
-    return { vectors, tokens: windows.map(({ length }) => length) };
+    for (const window of windows) vectors.push(await this.#run(window));
+    return { vectors, tokens: windows.map(({ ids, promptTokens }) => ids.length - promptTokens) };
   }
 
   /** Shares of a text mostly come one after the other: it is tokenised for the first of them. */
@@ -67,18 +83,25 @@ export class TextEncoder {
   }
 
   /** @returns `[dimensions]` of the model */
-  async #run(ids: Int32Array): Promise<Float32Array> {
-    const { cls, sep } = this.#parts.tokenizer.special;
-    const row = new Int32Array(ids.length + 2);
-    row[0] = cls;
-    row.set(ids, 1);
-    row[row.length - 1] = sep;
-    const dims = [1, row.length];
-    const mask = new Int32Array(row.length).fill(1);
-    const outputs = await this.#parts.embed.run({
-      token_ids: int64Tensor(row, dims),
-      attention_mask: int64Tensor(mask, dims),
-    });
-    return floatValues(outputs['embeddings']);
+  async #run({ ids, promptTokens }: EmbeddingWindow): Promise<Float32Array> {
+    const { manifest, embed } = this.#parts;
+    const { graph_io: graphIo } = manifest;
+    const { output } = graphIo;
+    const row = fillFrame(this.frame, ids);
+    const outputs = await embed.run(rowFeeds(graphIo, row), [output]);
+    const values = floatValues(outputs[output]);
+    const isWhole = manifest.include_prompt || promptTokens === 0;
+    const from = isWhole ? 0 : this.#leadingIds + promptTokens;
+    return poolRow({ values, dims: outputs[output]?.dims ?? [] }, { size: row.ids.length, from }, manifest);
+  }
+}
+
+/** Every window of a long text begins with the prompt: of more than half a window, it would cost more than the text. */
+function requireRoomBesidePrompts({ manifest, tokenizer }: TextEncoderParts): void {
+  const window = windowTokens(manifest, tokenizer.frames);
+  for (const [name, prompt] of Object.entries(manifest.prompts)) {
+    const tokens = tokenizer.encode(prompt).length;
+    if (2 * tokens > window)
+      throw new Error(`the prompt ${name} has ${tokens} tokens; at most half of ${window} may be prompt`);
   }
 }

@@ -1,0 +1,66 @@
+// What each family does of the tasks that a worker is sent. How it does it is the families'.
+
+import type { MarkerEncoder } from './families/marker-encoder/marker-encoder.ts';
+import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
+import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
+import { TextEncoder } from './families/text-encoder/text-encoder.ts';
+import type { CountReply, LoadModelTask, ProbeTask, ReplyOf, Task } from './messages.ts';
+
+export type ModelFamily = SplitEncoder | TextEncoder | PairScorer | MarkerEncoder;
+
+export type ModelTask = Exclude<Task, ProbeTask | LoadModelTask>;
+
+type FamilyTasks = {
+  readonly [K in ModelTask['kind']]?: (task: Extract<Task, { kind: K }>) => ReplyOf[K] | Promise<ReplyOf[K]>;
+};
+
+/** @throws Error where the model is of another family than the task; AppError what the family refuses */
+export async function performTask(family: ModelFamily | undefined, task: ModelTask): Promise<ReplyOf[Task['kind']]> {
+  const tasks = family === undefined ? {} : tasksOf(family);
+  // Which kind goes with which task is told by the type of `FamilyTasks`; a look-up by a variable loses it.
+  const act = tasks[task.kind] as ((task: Task) => ReplyOf[Task['kind']]) | undefined;
+  if (act === undefined) throw new Error(`no model of this worker does ${task.kind} as ${task.modelId}`);
+  return act(task);
+}
+
+function tasksOf(family: ModelFamily): FamilyTasks {
+  if (family instanceof SplitEncoder) return splitEncoderTasks(family);
+  if (family instanceof TextEncoder) return textEncoderTasks(family);
+  return family instanceof PairScorer ? pairScorerTasks(family) : markerEncoderTasks(family);
+}
+
+function splitEncoderTasks(family: SplitEncoder): FamilyTasks {
+  return {
+    'count-decision': (task) => counted(family.countTokens(task)),
+    decide: (task) => family.decide(task),
+    encode: (task) => family.encodeShare(task),
+    answer: (task) => family.answerShared(task),
+    'answer-slice': (task) => family.answerSlice(task),
+    'answer-end': (task) => family.endAnswer(task),
+  };
+}
+
+function textEncoderTasks(family: TextEncoder): FamilyTasks {
+  return {
+    'count-embedding': (task) => counted(family.countTokens(task)),
+    embed: (task) => family.embed(task),
+  };
+}
+
+function pairScorerTasks(family: PairScorer): FamilyTasks {
+  return {
+    'count-pairs': (task) => counted(family.countTokens(task)),
+    'score-pairs': (task) => family.scorePairs(task),
+  };
+}
+
+function markerEncoderTasks(family: MarkerEncoder): FamilyTasks {
+  return {
+    'count-decision': (task) => counted(family.countTokens(task)),
+    decide: (task) => family.decide(task),
+  };
+}
+
+function counted(inputTokens: number): CountReply {
+  return { inputTokens };
+}

@@ -1,0 +1,137 @@
+// How one case of each family is run: for golden cases that are checked, and for those that are made. What counts as
+// agreement is golden.ts's.
+
+import type { Question } from '../domain/question.ts';
+import { relevanceOf } from '../domain/relevance.ts';
+import { sum } from '../domain/sum.ts';
+import { MarkerEncoder } from './families/marker-encoder/marker-encoder.ts';
+import { hypothesesOf } from './families/pair-scorer/hypotheses.ts';
+import { entailmentProbabilities } from './families/pair-scorer/pair-readout.ts';
+import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
+import type { DecisionTexts } from './families/split-encoder/decision-tokens.ts';
+import { tokenizeQuestion } from './families/split-encoder/prompt.ts';
+import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
+import type { TextEncoder } from './families/text-encoder/text-encoder.ts';
+import type { ModelFamily } from './family-tasks.ts';
+import type { DecideReply, TimedCase } from './messages.ts';
+import type { EntailmentManifest, RerankerManifest } from './model-folder/manifest.ts';
+import { countFrameIds } from './tokenizer/frames.ts';
+
+/** What answers questions. */
+export type DecidingFamily = SplitEncoder | PairScorer<EntailmentManifest> | MarkerEncoder;
+
+/** Whether it ranks documents; else it answers questions or gives vectors. */
+export function isRerankerFamily(family: ModelFamily): family is PairScorer<RerankerManifest> {
+  return family instanceof PairScorer && family.manifest.type === 'reranker';
+}
+
+export interface CaseRun extends TimedCase {
+  /** Probabilities of each question; one vector; the documents' scores. */
+  readonly answers: readonly ArrayLike<number>[];
+  readonly inputTokens: number;
+}
+
+export function runDecisionCase(family: DecidingFamily, texts: DecisionTexts): Promise<CaseRun> {
+  if (family instanceof SplitEncoder) return runSplit(family, texts);
+  return family instanceof MarkerEncoder ? runMarkers(family, texts) : runHypotheses(family, texts);
+}
+
+export async function runEmbeddingCase(family: TextEncoder, input: string): Promise<CaseRun> {
+  const inputs = [{ place: 0, input }];
+  const reply = await family.embed({ inputs, longInputs: 'refuse', dimensions: undefined, encoding: 'float' });
+  const [vector] = reply.embeddings;
+  if (!(vector instanceof Float32Array)) throw new Error('an embedding is no vector');
+  const { inputTokens } = reply;
+  const tokens = inputTokens + countFrameIds(family.frame);
+  return { answers: [vector], inputTokens, characters: input.length, tokens, questions: [], wallMs: timeOf(reply) };
+}
+
+export async function runRankingCase(
+  family: PairScorer<RerankerManifest>,
+  { query, documents }: { readonly query: string; readonly documents: readonly string[] },
+): Promise<CaseRun> {
+  const pairs = documents.map((second, place) => ({ place, second }));
+  const { logits, ...run } = await runPairs(family, query, pairs);
+  return { ...run, answers: [logits.map(([logit = Number.NaN]) => relevanceOf(logit))] };
+}
+
+async function runSplit(family: SplitEncoder, { state, questions }: DecisionTexts): Promise<CaseRun> {
+  // Afresh: a document that an earlier case has left would say nothing of the graphs, and its time nothing of theirs.
+  const reply = await family.decide({ state, questions }, true);
+  const sizes = questions.map((question) => {
+    const { instructions, options } = tokenizeQuestion(question, family.tokenizer);
+    const tokens = instructions.length + sum(options.map((ids) => ids.length));
+    return { tokens, options: options.length };
+  });
+  const { probabilities: answers, stateTokens: tokens, inputTokens } = reply;
+  return { answers, inputTokens, characters: state.length, tokens, questions: sizes, wallMs: timeOf(reply) };
+}
+
+async function runMarkers(family: MarkerEncoder, texts: DecisionTexts): Promise<CaseRun> {
+  const reply = await family.decide(texts);
+  const rows = family.readRows(texts).map(({ ids }) => ids.length);
+  return {
+    answers: reply.probabilities,
+    inputTokens: reply.inputTokens,
+    characters: charactersOf(texts),
+    tokens: sum(rows),
+    rows,
+    questions: [],
+    wallMs: timeOf(reply),
+  };
+}
+
+async function runHypotheses(family: PairScorer<EntailmentManifest>, texts: DecisionTexts): Promise<CaseRun> {
+  const { state, questions } = texts;
+  const pairs = questions.flatMap((question, place) =>
+    hypothesesOf(question, family.manifest).map((second) => ({ place, second })),
+  );
+  const { logits, ...run } = await runPairs(family, state, pairs);
+  const answers = questions.map((question, place) => {
+    const own = logits.filter((_, pair) => pairs[pair]?.place === place);
+    return entailmentProbabilities(question, own, family.manifest);
+  });
+  return { ...run, answers };
+}
+
+async function runPairs(
+  family: PairScorer,
+  first: string,
+  pairs: readonly { readonly place: number; readonly second: string }[],
+) {
+  const task = { first, pairs, truncate: false };
+  const reply = await family.scorePairs(task);
+  const rows = family.rowLengths(task);
+  return {
+    logits: reply.logits,
+    inputTokens: reply.inputTokens,
+    characters: sum(pairs.map(({ second }) => first.length + second.length)),
+    tokens: sum(rows),
+    rows,
+    questions: [],
+    wallMs: timeOf(reply),
+  };
+}
+
+/** Of all rows together. */
+function charactersOf({ state, questions }: DecisionTexts): number {
+  return sum(questions.map((question) => state.length + textOf(question).length));
+}
+
+function textOf(question: Question): string {
+  const { instructions } = question;
+  switch (question.type) {
+    case 'choice':
+      return [instructions, ...question.options.flatMap(({ name, description }) => [name, description ?? ''])].join(
+        ' ',
+      );
+    case 'score':
+      return [instructions, ...question.levels].join(' ');
+    case 'noul':
+      return [instructions, question.whenFalse ?? '', question.whenTrue ?? ''].join(' ');
+  }
+}
+
+function timeOf({ tokenizeMs, inferMs }: Pick<DecideReply, 'tokenizeMs' | 'inferMs'>): number {
+  return tokenizeMs + inferMs;
+}

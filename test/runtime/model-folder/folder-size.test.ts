@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { measureFolder } from '../../../src/runtime/model-folder/folder-size.ts';
+import { readModelFolder } from '../../../src/runtime/model-folder/model-folder.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const measure = async (folder: string, precision: string) =>
+  await measureFolder(await readModelFolder(join(ROOT, folder)), precision);
+
+describe('the size of a model folder', () => {
+  it('counts weights beside the graphs for each graph that names them', async () => {
+    const { weightBytes, tokenizerKind } = await measure('models/kev', 'int8');
+    // Four graphs over one file of 31 MB, which each has a copy of once it is optimised.
+    expect(weightBytes).toBeGreaterThan(4 * 30_967_296);
+    expect(weightBytes).toBeLessThan(4.1 * 30_967_296);
+    expect(tokenizerKind).toBe('WordPiece');
+  });
+
+  it('counts the graph alone where its weights are in it, and tokenizers unpacked', async () => {
+    const { weightBytes, tokenizerBytes } = await measure('models/text-embed-mini', 'int8');
+    expect(weightBytes).toBe(23_541_884);
+    expect(tokenizerBytes).toBeGreaterThan(400_000);
+  });
+
+  it('is none of a precision that is not there', async () => {
+    expect((await measure('test/fixtures/tiny-embedding', 'fp16')).weightBytes).toBe(0);
+  });
+});
