@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { createServer } from 'node:tls';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { holdPullLock } from '../../src/hub/pull-lock.ts';
+import { holdModelLock } from '../../src/runtime/model-folder/model-lock.ts';
 import { childEnvironment, type Environment } from '../process/server-process.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';
 import { filled, ScratchFolders } from './model-tree.ts';
@@ -126,9 +126,9 @@ describe('a pull that is killed in the middle', () => {
     const first = new Puller([fake.endpoint, scratch.make(), lock]);
     first.pull();
     await first.waitFor(({ doneBytes = 0 }) => doneBytes > 0);
-    await expect(holdPullLock(lock, 'model')).rejects.toThrow('Another process is pulling model.');
+    await expect(holdModelLock(lock, 'model')).rejects.toThrow('Somebody else is at work on the model model.');
     await first.kill();
-    (await holdPullLock(lock, 'model')).release();
+    (await holdModelLock(lock, 'model')).release();
   });
 });
 

@@ -3,13 +3,13 @@
 
 import { createInterface } from 'node:readline/promises';
 import { openHub } from '../../src/hub/hub.ts';
-import { holdPullLock } from '../../src/hub/pull-lock.ts';
+import { holdModelLock } from '../../src/runtime/model-folder/model-lock.ts';
 import { settingsFor } from './open-fake.ts';
 
 const [endpoint = '', folder = '', lockFile = ''] = process.argv.slice(2);
 const tell = (news: object): void => void process.stdout.write(`${JSON.stringify(news)}\n`);
 const hub = openHub({ ...settingsFor(endpoint), stallTimeoutMs: 1000 });
-await holdPullLock(lockFile, 'model');
+await holdModelLock(lockFile, 'model');
 
 for await (const _line of createInterface({ input: process.stdin })) {
   try {

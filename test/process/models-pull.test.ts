@@ -155,7 +155,7 @@ describe('umpire models pull', () => {
     await until('the first bytes to be there', () => sizeBelow(join(dataDir, 'models', '.pull-reranker')) > 100_000);
     const second = await umpire(['models', 'pull', 'acme/reranker'], env);
     expect(second.code).toBe(1);
-    expect(second.error).toContain('Another process is pulling reranker');
+    expect(second.error).toContain('Somebody else is at work on the model reranker');
     child.kill('SIGINT');
     expect(await once(child, 'close')).toEqual([130, null]);
     expect(await error).toContain('What was fetched stays; the same command goes on.');

@@ -9,6 +9,7 @@ import type { ModelFiles, TakenFile, TakeProgress } from '../../hub/model-files.
 import { RecipeError } from '../../recipe/recipe-error.ts';
 import type { FolderOrigin } from '../../runtime/model-folder/manifest.ts';
 import { readManifest, readModelFolder } from '../../runtime/model-folder/model-folder.ts';
+import { holdModelLock } from '../../runtime/model-folder/model-lock.ts';
 import { cleanPlaces, putInPlace } from './folder-draft.ts';
 import { makeFolder } from './made-folder.ts';
 import { describeFolder } from './model-details.ts';
@@ -28,8 +29,7 @@ export async function pullModel(
     const id = chooseId(request, source.name);
     refuseShippedId(id, around.config);
     const places = placesOf(around.config.dataDir, id);
-    const { holdPullLock } = await import('../../hub/pull-lock.ts');
-    const lock = await holdPullLock(places.lock, id);
+    const lock = await holdModelLock(places.lock, id);
     try {
       await cleanPlaces(places);
       const present = await findPresent(places, source.files, request);

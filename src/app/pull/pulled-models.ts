@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { ModelDetails, ModelSources, PullPlan, PullRequest } from '../../cli/model-sources.ts';
 import { HubError } from '../../hub/hub-error.ts';
 import { readModelFolder } from '../../runtime/model-folder/model-folder.ts';
+import { holdModelLock } from '../../runtime/model-folder/model-lock.ts';
 import { StartError } from '../../runtime/start-error.ts';
 import { findModelFolders } from '../configured-models.ts';
 import { describeFolder } from './model-details.ts';
@@ -78,8 +79,7 @@ function findPulledFolder(id: string, { config }: PullSurroundings): string {
 async function remove(id: string, around: PullSurroundings): Promise<void> {
   const folder = findPulledFolder(id, around);
   const places = placesOf(around.config.dataDir, id);
-  const { holdPullLock } = await import('../../hub/pull-lock.ts');
-  const lock = await holdPullLock(places.lock, id);
+  const lock = await holdModelLock(places.lock, id);
   try {
     // Gone at once, whatever happens while its files are deleted.
     await rename(folder, places.draft);

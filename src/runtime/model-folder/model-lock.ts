@@ -1,27 +1,30 @@
-// One pull of a model at a time. The lock is SQLite's on a file that stays: it belongs to the process, and the operating
-// system lets go of it however the process ends.
+// One at a time at the folder of a model: who pulls, learns or removes it. The lock is SQLite's on a file that stays: it
+// belongs to the process, and the operating system lets go of it however the process ends.
 
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '../domain/errors.ts';
-import { HubError } from './hub-error.ts';
+import { messageOf } from '../../domain/errors.ts';
+import { StartError } from '../start-error.ts';
 
 const SQLITE_BUSY = 5;
 
 /** A lock that nobody looked at any more would be collected as garbage, and with it let go. */
 const held = new Set<DatabaseSync>();
 
-export interface PullLock {
+export interface ModelLock {
   release(): void;
 }
 
+/** Somebody else is at work on the model. */
+export class ModelBusyError extends StartError {}
+
 /**
  * @param file is made, and stays: who removed it would let a third one in
- * @param what is pulled, in words
- * @throws HubError when somebody else holds it, or it cannot be written
+ * @param id of the model
+ * @throws ModelBusyError when somebody else holds it, in this process too; StartError when it cannot be written
  */
-export async function holdPullLock(file: string, what: string): Promise<PullLock> {
+export async function holdModelLock(file: string, id: string): Promise<ModelLock> {
   const lock = await openLock(file);
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -29,9 +32,8 @@ export async function holdPullLock(file: string, what: string): Promise<PullLock
     lock.close();
     const isHeld = error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === SQLITE_BUSY;
     if (!isHeld) throw cannotWrite(file, error);
-    throw new HubError(`Another process is pulling ${what}. When it has ended, this can be tried again.`, {
-      cause: error,
-    });
+    const message = `Somebody else is at work on the model ${id}. When that has ended, this can be tried again.`;
+    throw new ModelBusyError(message, { cause: error });
   }
   held.add(lock);
   return {
@@ -52,6 +54,6 @@ async function openLock(file: string): Promise<DatabaseSync> {
 }
 
 /** The first thing that is written: a disk that nobody may write to shows here. */
-function cannotWrite(file: string, error: unknown): HubError {
-  return new HubError(`Nothing can be written to ${dirname(file)} (${messageOf(error)}).`, { cause: error });
+function cannotWrite(file: string, error: unknown): StartError {
+  return new StartError(`Nothing can be written to ${dirname(file)} (${messageOf(error)}).`, { cause: error });
 }
