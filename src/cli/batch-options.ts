@@ -79,7 +79,7 @@ export function readBatchFiles({ options }: CommandArguments): BatchFiles {
     output,
     inputFormat: formatOf(input, textOf('input-format'), '--input'),
     outputFormat: formatOf(output, textOf('output-format'), '--output'),
-    delimiter: delimiterOf(input, textOf('delimiter')),
+    delimiter: readDelimiter(input, options),
     columns: {
       text: textOf('text-column'),
       id: textOf('id-column'),
@@ -99,7 +99,7 @@ export interface BatchInput {
 export function readBatchInput({ options }: CommandArguments): BatchInput {
   const path = String(options['input']);
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}.`);
-  return { path, format: formatOf(path, undefined, '--input'), delimiter: delimiterOf(path, undefined) };
+  return { path, format: formatOf(path, undefined, '--input'), delimiter: readDelimiter(path, {}) };
 }
 
 function checkPaths(input: string, output: string): void {
@@ -119,8 +119,9 @@ function formatOf(path: string, given: string | undefined, option: string): RowF
   throw new UsageError(`${path} could be anything: name it .jsonl or .csv, or say ${option}-format.`);
 }
 
-function delimiterOf(input: string, given: string | undefined): string {
-  if (given === undefined) return /\.tsv(\.gz)?$/i.test(input) ? '\t' : ',';
+/** What separates the columns of a CSV file. @throws UsageError */
+export function readDelimiter(input: string, { delimiter: given }: CommandArguments['options']): string {
+  if (typeof given !== 'string') return /\.tsv(\.gz)?$/i.test(input) ? '\t' : ',';
   const delimiter = given === '\\t' ? '\t' : given;
   if (delimiter.length !== 1 || delimiter === '"')
     throw new UsageError('--delimiter takes one character, such as ";".');

@@ -34,9 +34,8 @@ function isLabelTask(entry: object): entry is LabelTask {
 
 /** @param place rows before this one: wordings are asked in turn. @throws RowFault */
 export function questionOfTask(task: LabelTask, row: Record<string, unknown>, place: number): LabelledQuestion {
-  const { type, labels } = task;
   const instructions = task.instructions[place % task.instructions.length];
-  const question = parseQuestion({ type, instructions, criteria: labels });
+  const question = questionWith(task, instructions ?? '');
   const levels = question.type === 'score' ? question.levels : undefined;
   const labelNames =
     question.type === 'choice' ? question.options.map(({ name }) => name) : (levels ?? ['false', 'true']);
@@ -46,4 +45,16 @@ export function questionOfTask(task: LabelTask, row: Record<string, unknown>, pl
   // Levels are labelled by their texts and named by their numbers.
   const names = levels?.map((_, level) => String(level)) ?? labelNames;
   return { task: task.task, question, names, target };
+}
+
+/** Of each wording one object, which all its rows share. */
+const known = new WeakMap<LabelTask, Map<string, Question>>();
+
+function questionWith(task: LabelTask, instructions: string): Question {
+  const wordings = known.get(task) ?? new Map<string, Question>();
+  known.set(task, wordings);
+  const question =
+    wordings.get(instructions) ?? parseQuestion({ type: task.type, instructions, criteria: task.labels });
+  wordings.set(instructions, question);
+  return question;
 }

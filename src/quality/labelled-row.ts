@@ -2,6 +2,7 @@
 // lies and what it is asked of is not known here. The format is docs/guides/evaluation.md's.
 
 import { isRecord, parsePlainJson } from '../domain/json.ts';
+import type { Question } from '../domain/question.ts';
 import { toTarget } from './gold.ts';
 import { type LabelTask, questionOfTask } from './label-task.ts';
 import type { LabelledQuestion } from './labelled-question.ts';
@@ -41,36 +42,65 @@ export function parseLabelledRows(
   limit = Number.POSITIVE_INFINITY,
 ): LabelledRow[] {
   const rows: LabelledRow[] = [];
-  const faults: string[] = [];
+  const faults = new RowFaults();
   for (const [index, line] of text.split('\n').entries()) {
-    if (rows.length + faults.length >= limit) break;
+    if (rows.length + faults.count >= limit) break;
     if (line.trim() === '') continue;
     try {
-      rows.push(parseRow(line, { line: index + 1, place: rows.length + faults.length, defaults }));
+      rows.push(parseRowText(line, { line: index + 1, place: rows.length + faults.count, defaults }));
     } catch (error) {
       if (!(error instanceof RowFault)) throw error;
-      faults.push(`line ${index + 1}: ${error.message}`);
+      faults.add(index + 1, error.message);
     }
   }
-  if (faults.length > 0) throw new LabelledFileError(listFaults(faults));
+  faults.throwIfAny();
   if (rows.length === 0) throw new LabelledFileError('There are no rows: every line must be a JSON object.');
   return rows;
 }
 
-function listFaults(faults: readonly string[]): string {
-  const more = faults.length - MOST_FAULTS_TOLD;
-  return [...faults.slice(0, MOST_FAULTS_TOLD), ...(more > 0 ? [`… and ${more} more`] : [])].join('\n');
+/** What is wrong with the rows of a file: the first of them in words, the others counted. */
+export class RowFaults {
+  readonly #told: string[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(line: number, message: string): void {
+    this.#count++;
+    if (this.#told.length < MOST_FAULTS_TOLD) this.#told.push(`line ${line}: ${message}`);
+  }
+
+  /** @throws LabelledFileError */
+  throwIfAny(): void {
+    if (this.#count === 0) return;
+    const more = this.#count - this.#told.length;
+    throw new LabelledFileError([...this.#told, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n'));
+  }
 }
 
-interface RowPlace {
+export interface RowPlace {
   readonly line: number;
   /** Rows before it. */
   readonly place: number;
   readonly defaults: RowDefaults;
 }
 
-function parseRow(text: string, { line, place, defaults }: RowPlace): LabelledRow {
-  const row = parseRowObject(text);
+/** @param text JSON. @throws RowFault */
+export function parseRowText(text: string, place: RowPlace): LabelledRow {
+  let value: unknown;
+  try {
+    value = parsePlainJson(text);
+  } catch {
+    throw new RowFault('it is not valid JSON');
+  }
+  return parseLabelledRow(value, place);
+}
+
+/** @throws RowFault */
+export function parseLabelledRow(row: unknown, { line, place, defaults }: RowPlace): LabelledRow {
+  if (!isRecord(row)) throw new RowFault('it is not a JSON object');
   const { state } = row;
   if (typeof state !== 'string') throw new RowFault("the field 'state' must be a string");
   if (defaults.task !== undefined && row['questions'] === undefined) {
@@ -79,17 +109,6 @@ function parseRow(text: string, { line, place, defaults }: RowPlace): LabelledRo
   const questions = row['questions'] === undefined ? sharedQuestions(row, defaults) : ownQuestions(row);
   if (questions.length === 0) throw new RowFault('it has no questions with a right answer');
   return { line, state, questions };
-}
-
-function parseRowObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = parsePlainJson(text);
-  } catch {
-    throw new RowFault('it is not valid JSON');
-  }
-  if (!isRecord(value)) throw new RowFault('it is not a JSON object');
-  return value;
 }
 
 /** Questions of the row itself: all of them need a right answer, in them or in the row. */
@@ -139,9 +158,20 @@ function ofRow({ gold, soft }: Record<string, unknown>, name: string): RightAnsw
   return { gold: of(gold), soft: of(soft) };
 }
 
+/** Questions that all rows share are read once, and are one object in all of them. */
+const parsed = new WeakMap<object, Question>();
+
+function parseOnce(raw: unknown): Question {
+  const known = isRecord(raw) ? parsed.get(raw) : undefined;
+  if (known !== undefined) return known;
+  const question = parseQuestion(raw);
+  if (isRecord(raw)) parsed.set(raw, question);
+  return question;
+}
+
 function labelled(name: string, raw: unknown, { gold, soft }: RightAnswer): LabelledQuestion {
   try {
-    const question = parseQuestion(raw);
+    const question = parseOnce(raw);
     const { names, target } = toTarget(question, { gold, soft });
     return { task: question.type, question, names, target };
   } catch (error) {

@@ -72,6 +72,48 @@ describe('umpire eval', () => {
     expect(order).toEqual({ questions: 50, largest_shift: 0 });
   });
 
+  it('gives the same for a table, a column of answers for each question', async () => {
+    const cells = rows.map(({ state, gold }) => `"${state}",${gold.team},${gold.late ? 'TRUE' : 'no'},${gold.mood}\n`);
+    writeFileSync(join(folder, 'table.csv'), ['\ufefftext,team,late,mood\n', ...cells].join(''));
+    const dots = cells.map((line) => line.replaceAll(',', ';'));
+    writeFileSync(join(folder, 'dots.csv'), ['message;team;late;mood\n', ...dots].join(''));
+    writeFileSync(join(folder, 'questions.yaml'), JSON.stringify(QUESTIONS));
+    const ask = (...args: readonly string[]) => umpire('eval', ...args, '--model', model, '--json');
+    const [lines, table, dotted] = [
+      await ask('shared.jsonl', '--questions', 'questions.json'),
+      await ask('table.csv', '--questions', 'questions.yaml'),
+      await ask('dots.csv', '--questions', 'questions.json', '--text-column', 'message', '--delimiter', ';'),
+    ];
+    expect([table.error, dotted.error]).toEqual(['', '']);
+    expect(JSON.parse(table.out)).toEqual(JSON.parse(lines.out));
+    expect(JSON.parse(dotted.out)).toEqual(JSON.parse(lines.out));
+  });
+
+  it('tells what is wrong with a table by its lines', async () => {
+    writeFileSync(join(folder, 'bad.csv'), 'text,team,late\na,refund,true\n"b\nc",cash,\nd,order,perhaps\ne,order\n');
+    const questions = ['--questions', 'questions.json', '--model', model];
+    expect((await umpire('eval', 'bad.csv', ...questions)).error).toBe(
+      [
+        'umpire: The rows have faults:',
+        'line 3: question "team": "cash" is none of its options',
+        'line 5: question "late": a noul is true or false',
+        'line 6: it has 2 values, and the heading has 3\n',
+      ].join('\n'),
+    );
+    const bare = await umpire('eval', 'bad.csv', '--model', model);
+    expect(bare.error).toContain('name a file of them with --questions');
+    writeFileSync(join(folder, 'other.csv'), 'text,label\na,refund\n');
+    const other = await umpire('eval', 'other.csv', ...questions);
+    expect(other.error).toContain('no column is named as a question of --questions. There are "text", "label".');
+    expect([bare.code, other.code]).toEqual([2, 2]);
+  });
+
+  it('tells a line that is no text', async () => {
+    writeFileSync(join(folder, 'bytes.jsonl'), Buffer.from('{"state": "gr\xfc\xdfe"}\n', 'latin1'));
+    const { code, error } = await umpire('eval', 'bytes.jsonl', '--model', model);
+    expect([code, error]).toEqual([1, 'umpire: The rows have faults:\nline 1: it is not valid UTF-8\n']);
+  });
+
   it('waits for every row, whatever a server would let wait', async () => {
     const env = {
       UMPIRE_ENGINE_WORKERS: '1',
