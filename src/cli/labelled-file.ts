@@ -80,7 +80,7 @@ export async function readLabelledFile(
   };
   const [rows, faults]: [LabelledRow[], RowFaults] = [[], new RowFaults()];
   const most = parseLimit(limit) ?? Number.POSITIVE_INFINITY;
-  for await (const { line, read } of readPlaces(path, given, defaults)) {
+  for await (const { line, read } of readUnread(path, given, defaults)) {
     const place = rows.length + faults.count;
     if (place >= most) break;
     if (place >= mostRows) throw tooMany(mostRows);
@@ -104,18 +104,18 @@ function tooMany(mostRows: number): LabelledFileError {
 }
 
 /** A row that is still to be read, so that what is wrong with it has its line. */
-interface RowPlace {
+interface UnreadRow {
   readonly line: number;
   /** @param place rows before it. @throws RowFault, InputFault */
   readonly read: (place: number) => LabelledRow;
 }
 
 /** @throws UsageError */
-async function* readPlaces(path: string, given: CommandArguments, defaults: RowDefaults): AsyncGenerator<RowPlace> {
+async function* readUnread(path: string, given: CommandArguments, defaults: RowDefaults): AsyncGenerator<UnreadRow> {
   const lines = readLines(openBytes(path));
-  const places = /\.[ct]sv(\.gz)?$/i.test(path) ? readRecords(lines, given, defaults) : readJsonLines(lines, defaults);
+  const rows = /\.[ct]sv(\.gz)?$/i.test(path) ? readRecords(lines, given, defaults) : readJsonLines(lines, defaults);
   try {
-    yield* places;
+    yield* rows;
   } catch (error) {
     if (error instanceof RowFault || error instanceof UsageError) throw error;
     if (!(error instanceof InputFault)) throw new UsageError(`${path} cannot be read: ${messageOf(error)}.`);
@@ -123,7 +123,7 @@ async function* readPlaces(path: string, given: CommandArguments, defaults: RowD
   }
 }
 
-async function* readJsonLines(lines: AsyncIterable<InputLine>, defaults: RowDefaults): AsyncGenerator<RowPlace> {
+async function* readJsonLines(lines: AsyncIterable<InputLine>, defaults: RowDefaults): AsyncGenerator<UnreadRow> {
   for await (const { number: line, text } of lines) {
     if (text.trim() !== '') yield { line, read: (place) => parseRowText(text, { line, place, defaults }) };
   }
@@ -134,7 +134,7 @@ async function* readRecords(
   lines: AsyncIterable<InputLine>,
   { options, positionals }: CommandArguments,
   defaults: RowDefaults,
-): AsyncGenerator<RowPlace> {
+): AsyncGenerator<UnreadRow> {
   const { questions } = defaults;
   if (!isRecord(questions))
     throw new UsageError('A CSV file has no questions in it: name a file of them with --questions.');
@@ -165,7 +165,7 @@ function findColumns(heading: readonly string[], questions: Record<string, unkno
   }
 }
 
-function failing(fault: InputFault): RowPlace {
+function failing(fault: InputFault): UnreadRow {
   return {
     line: fault.line,
     read: () => {
