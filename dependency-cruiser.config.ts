@@ -10,10 +10,11 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   storage: ['domain/'],
   upstream: ['domain/'],
   observability: ['domain/'],
-  engine: ['runtime/', 'domain/'],
+  engine: ['runtime/', 'learning/', 'domain/'],
   services: ['engine/engine[.]ts$', 'storage/stores[.]ts$', 'upstream/chat-upstream[.]ts$', 'domain/'],
   http: ['services/', 'domain/'],
   quality: ['domain/'],
+  learning: ['quality/', 'domain/'],
   client: ['domain/'],
   hub: ['domain/'],
   recipe: [
@@ -22,7 +23,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'runtime/families/marker-encoder/laya-config[.]ts$',
     'domain/',
   ],
-  cli: ['services/', 'quality/', 'client/', 'hub/', 'recipe/', 'domain/'],
+  cli: ['services/', 'quality/', 'learning/', 'client/', 'hub/', 'recipe/', 'domain/'],
   web: ['domain/(json|usage)[.]ts$'],
 };
 
@@ -175,7 +176,7 @@ export const threadConfiguration: IConfiguration = {
       severity: 'error',
       comment: 'session.run() blocks its thread; the worker is loaded by URL, never imported.',
       from: {
-        path: `${COMPOSITION_FILES}|^src/(cli|client|hub|http|services|engine|observability|quality|recipe|storage|upstream)/`,
+        path: `${COMPOSITION_FILES}|^src/(cli|client|hub|http|services|engine|learning|observability|quality|recipe|storage|upstream)/`,
       },
       to: { path: 'node_modules/onnxruntime-node|^src/runtime/worker[.]ts$', reachable: true },
     },
