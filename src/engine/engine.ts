@@ -30,12 +30,19 @@ export interface DecideJob {
   readonly state: string;
   /** At least one. */
   readonly questions: readonly Question[];
+  /** Whether the document's vector is asked for, where the model's family gives one. Default: no. */
+  readonly wantsVector?: boolean;
 }
 
 export interface DecideResult {
   /** `[questions]`, in the order of the job. */
   readonly answers: readonly Answer[];
   readonly inputTokens: number;
+  /**
+   * Of the document, the same to the bit however it was run: the mean over its tokens, specials included, of the last
+   * layer's values, `[heads · head_size]`. Absent: not asked for, or the family gives none.
+   */
+  readonly vector?: Float32Array;
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }
@@ -51,6 +58,8 @@ export interface EmbedJob {
   readonly dimensions: number | undefined;
   /** Whether no more than the first tokens of a long input are read. Default: no. */
   readonly truncate?: boolean;
+  /** Whether a long input is read in windows, whatever the configuration says of long inputs. Default: no. */
+  readonly readsWindows?: boolean;
   /** Default: the model's own default, mostly none. */
   readonly prompt?: PromptChoice | undefined;
   /** base64 is encoded in the worker: little-endian float32. */

@@ -37,6 +37,8 @@ export interface DecideTask {
   readonly places?: readonly number[];
   /** Nobody is expected to ask about this document again: it need not be kept where keeping it costs. Default: false */
   readonly isPassing?: boolean;
+  /** Whether the document's vector is asked for, where the family gives one. Default: false */
+  readonly wantsVector?: boolean | undefined;
 }
 
 /**
@@ -137,6 +139,8 @@ export interface AnswerTask {
   readonly modelId: string;
   readonly questions: readonly Question[];
   readonly document: SharedDocument;
+  /** Default: false */
+  readonly wantsVector?: boolean | undefined;
 }
 
 /** Some of the runs of one question that is too long for a part: to be ended when all slices are there. */
@@ -148,6 +152,8 @@ export interface AnswerSliceTask {
   /** 0 to `slices` − 1. */
   readonly slice: number;
   readonly slices: number;
+  /** Default: false */
+  readonly wantsVector?: boolean | undefined;
 }
 
 /** What the slices of one question have found, put together. */
@@ -206,7 +212,13 @@ interface Timed {
   readonly inferMs: number;
 }
 
-export interface DecideReply extends Timed {
+/** Of a task that may want the document's vector. */
+interface WithVector {
+  /** `[dimensions of the family]`, the same bits whichever task gives it; absent: not asked for, or the family gives none. */
+  readonly vector?: Float32Array;
+}
+
+export interface DecideReply extends Timed, WithVector {
   /** `[questions][options]`, in the order of the request. */
   readonly probabilities: readonly (readonly number[])[];
   readonly inputTokens: number;
@@ -227,7 +239,7 @@ export interface EncodeReply extends Timed {
   readonly keptTokens: number;
 }
 
-export interface AnswerReply extends Timed {
+export interface AnswerReply extends Timed, WithVector {
   /** `[questions][options]`, in the order of the request. */
   readonly probabilities: readonly (readonly number[])[];
 }
@@ -240,7 +252,7 @@ export interface EmbeddedWindows {
   readonly tokens: readonly number[];
 }
 
-export interface AnswerSliceReply extends Timed {
+export interface AnswerSliceReply extends Timed, WithVector {
   /** `[runs][pieces × hidden]`, in the order of the runs. */
   readonly vectors: readonly Float32Array[];
 }

@@ -61,7 +61,8 @@ function replyTo(task: Task, keptTokens: number) {
   const questions = 'questions' in task ? task.questions : [];
   const probabilities = questions.map(() => [0.5, 0.5]);
   const isKept = task.kind === 'decide' && task.isPassing !== true;
-  return { ...times, probabilities, inputTokens: tokens(state) + 1, stateTokens: tokens(state), isKept };
+  const vector = 'wantsVector' in task && task.wantsVector === true ? Float32Array.of(questions.length) : undefined;
+  return { ...times, probabilities, inputTokens: tokens(state) + 1, stateTokens: tokens(state), isKept, vector };
 }
 
 const short = simulatedJob(60);
@@ -101,6 +102,19 @@ describe('a long decision', () => {
     clock.advance(60_000);
     await finishUntil(done);
     expect((await done).answers).toHaveLength(2);
+  });
+
+  it('has its vector told by one of the parts that answer', async () => {
+    const { decide, pool, finish } = await setUp();
+    const done = decide({ ...long, wantsVector: true });
+    const asked: unknown[] = [];
+    while (pool.started.length > 0) {
+      const [{ worker, task } = { worker: 0, task: undefined }] = pool.started;
+      if (task?.kind === 'answer') asked.push(task.wantsVector);
+      await finish(worker);
+    }
+    expect(asked.toSorted()).toEqual([false, true]);
+    expect((await done).vector).toEqual(Float32Array.of(1));
   });
 
   it('ends with the first failure, and what it used is free when its last part has ended', async () => {

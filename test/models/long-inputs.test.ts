@@ -80,6 +80,15 @@ async function meanOf(windows: readonly (readonly number[])[]): Promise<number[]
 }
 
 describe('a text of more tokens than the model reads at once', () => {
+  it('is read in windows by a job that says so, whatever the configuration says', async () => {
+    const [asked, configured] = [
+      await embed('refuse 1', [long], { readsWindows: true }),
+      await embed('windows 1', [long]),
+    ];
+    expect([vectorOf(asked), asked.inputTokens]).toEqual([vectorOf(configured), configured.inputTokens]);
+    await expect(embed('refuse 1', [long])).rejects.toMatchObject({ code: 'context_length_exceeded' });
+  });
+
   it.each(['refuse 1', 'windows 1'])(
     'is cut where the caller asks for it (%s), and the result says of which',
     async (name) => {

@@ -87,6 +87,7 @@ export class CutDecision {
       for (const [at, place] of places.entries()) probabilities[place] = reply.probabilities[at] ?? [];
     }
     const replies = [...this.#encoded, ...answering, ...this.#ended].map(({ reply }) => reply);
+    const vector = answering[0]?.reply.vector;
     return {
       probabilities,
       // The first share has counted the questions; a share that failed would have ended the ticket.
@@ -95,6 +96,7 @@ export class CutDecision {
       keptTokens: sum(this.#encoded.map(({ reply }) => reply.keptTokens)),
       tokenizeMs: sum(replies.map(({ tokenizeMs }) => tokenizeMs)),
       inferMs: sum(replies.map(({ inferMs }) => inferMs)),
+      ...(vector && { vector }),
     };
   }
 
@@ -117,7 +119,10 @@ export class CutDecision {
       const part = (_: unknown, slice: number) => new SlicePart(costMs(answerMs), document, { place, slice, slices });
       return Array.from({ length: slices }, part);
     });
-    return { parts: [...this.#answered, ...this.#slices], laterMs: this.#endsCostMs() };
+    const parts = [...this.#answered, ...this.#slices];
+    // The document is the same for all of them: one tells its vector.
+    if (parts[0] !== undefined) parts[0].wantsVector = job.wantsVector === true;
+    return { parts, laterMs: this.#endsCostMs() };
   }
 
   /** One for each question that came in slices. */

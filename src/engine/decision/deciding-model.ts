@@ -42,6 +42,8 @@ export interface DecisionOutcome extends StateCacheCounts {
   /** `[questions][options]` */
   readonly probabilities: readonly (readonly number[])[];
   readonly inputTokens: number;
+  /** Of the document; absent: not asked for, or the family gives none. */
+  readonly vector?: Float32Array;
   readonly tokenizeMs: number;
   readonly inferMs: number;
 }

@@ -78,12 +78,13 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
     const outcome = this.#cut?.collect() ?? this.#whole?.collect();
     if (outcome === undefined) throw new Error('a decision ended that was not planned');
     this.#model.count(outcome);
-    const { probabilities, inputTokens, keptTokens, tokenizeMs, inferMs } = outcome;
+    const { probabilities, inputTokens, keptTokens, vector, tokenizeMs, inferMs } = outcome;
     return {
       answers: this.#job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? [])),
       inputTokens,
       timings: { queueMs: this.queueMs ?? 0, tokenizeMs, inferMs },
       source: { answer: 'run', keptTokens },
+      ...(vector && { vector }),
     };
   }
 
@@ -123,8 +124,8 @@ class WholeDecision extends Part<DecideTask> {
   }
 
   begin(worker: number): DecideTask {
-    const { modelId, state, questions } = this.#job;
-    return { kind: 'decide', modelId, state, questions, isPassing: this.#isPassing(worker) };
+    const { modelId, state, questions, wantsVector } = this.#job;
+    return { kind: 'decide', modelId, state, questions, isPassing: this.#isPassing(worker), wantsVector };
   }
 
   collect(): DecisionOutcome {

@@ -81,7 +81,7 @@ export class EmbeddingModel {
 
   /** Whether its tokens are counted before anything is run: the refusal of a job that is too large costs no inference. */
   mustCount(job: EmbedJob): boolean {
-    return this.#longInputs === 'windows' && mayBeTooLarge(job, this.promptOf(job), this.windowTokens);
+    return this.longInputsOf(job) === 'windows' && mayBeTooLarge(job, this.promptOf(job), this.windowTokens);
   }
 
   /** What is put before every input. @throws AppError invalid_request */
@@ -89,7 +89,8 @@ export class EmbeddingModel {
     return resolvePrompt(prompt, this.manifest);
   }
 
-  longInputsOf({ truncate = false }: EmbedJob): LongInputs {
+  longInputsOf({ truncate = false, readsWindows = false }: EmbedJob): LongInputs {
+    if (readsWindows) return 'windows';
     return truncate ? 'truncate' : this.#longInputs;
   }
 

@@ -37,8 +37,8 @@ class Texts {
   }
 }
 
-function formOfDecision({ state, questions }: DecideJob, texts: Texts): unknown {
-  return ['decide', texts.add(state), questions.map((question) => formOfQuestion(question, texts))];
+function formOfDecision({ state, questions, wantsVector = false }: DecideJob, texts: Texts): unknown {
+  return ['decide', wantsVector, texts.add(state), questions.map((question) => formOfQuestion(question, texts))];
 }
 
 function formOfQuestion(question: Question, texts: Texts): unknown {
@@ -57,10 +57,11 @@ function formOfQuestion(question: Question, texts: Texts): unknown {
   }
 }
 
-function formOfEmbedding({ inputs, dimensions, encoding, truncate = false, prompt }: EmbedJob, texts: Texts): unknown {
+function formOfEmbedding(job: EmbedJob, texts: Texts): unknown {
+  const { inputs, dimensions, encoding, truncate = false, readsWindows = false, prompt } = job;
   // Ids are written as text: a list of one element says that they are.
   const forms = inputs.map((input) => (typeof input === 'string' ? texts.add(input) : [texts.add(input.join())]));
-  return ['embed', encoding, dimensions ?? null, truncate, formOfPrompt(prompt, texts), forms];
+  return ['embed', encoding, dimensions ?? null, truncate, readsWindows, formOfPrompt(prompt, texts), forms];
 }
 
 function formOfPrompt(prompt: PromptChoice | undefined, texts: Texts): unknown {

@@ -17,6 +17,7 @@ interface KeptDecision {
   /** `[questions][options]` */
   readonly probabilities: readonly Float64Array[];
   readonly inputTokens: number;
+  readonly vector: Float32Array | undefined;
 }
 
 type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated'>;
@@ -30,21 +31,25 @@ export function toKept(result: JobResult): KeptAnswer {
   if ('embeddings' in result) return { embeddings: result.embeddings, inputTokens, truncated: result.truncated };
   if ('scores' in result) return { scores: result.scores, inputTokens, truncated: result.truncated };
   const probabilities = result.answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer)));
-  return { probabilities, inputTokens };
+  return { probabilities, inputTokens, vector: result.vector };
 }
 
 /** @param job the same as the one that was answered */
 export function fromKept(kept: KeptAnswer, job: Job): JobResult | undefined {
   if (!('probabilities' in kept)) return { ...kept, timings: NO_TIME, source: KEPT };
   if (!('questions' in job)) return undefined;
-  const { probabilities, inputTokens } = kept;
+  const { probabilities, inputTokens, vector } = kept;
   const answers = job.questions.map((question, place) => toAnswer(question, [...(probabilities[place] ?? [])]));
-  return { answers, inputTokens, timings: NO_TIME, source: KEPT };
+  return { answers, inputTokens, timings: NO_TIME, source: KEPT, ...(vector && { vector }) };
 }
 
 export function bytesOfKept(kept: KeptAnswer): number {
   if ('probabilities' in kept) {
-    return kept.probabilities.reduce((sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length, LIST_BYTES);
+    const ofVector = kept.vector === undefined ? 0 : LIST_BYTES + kept.vector.byteLength;
+    return kept.probabilities.reduce(
+      (sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length,
+      LIST_BYTES + ofVector,
+    );
   }
   if ('scores' in kept) return 2 * LIST_BYTES + NUMBER_BYTES * (kept.scores.length + kept.truncated.length);
   return kept.embeddings.reduce(

@@ -242,6 +242,17 @@ describe('kept answers', () => {
     }
   });
 
+  it("hold the document's vector, for jobs that want it", async () => {
+    const engine = engineWith();
+    const vector = Float32Array.of(0.25, -1e-30, 3);
+    inner.decide = async (job) => ({ ...(await createFakeEngine().decide(job, callerOf('a'))), vector });
+    const ask = (job: DecideJob) => engine.ticketFor(job, callerOf('a')).run();
+    await ask({ ...JOB, wantsVector: true });
+    const kept = await ask({ ...JOB, wantsVector: true });
+    expect([kept.source.answer, kept.vector]).toEqual(['kept', vector]);
+    expect((await ask(JOB)).source.answer).toBe('run');
+  });
+
   it('are to the bit what was answered first', async () => {
     const weights = fc.array(fc.double({ min: 1e-12, max: 1, noNaN: true }), { minLength: 2, maxLength: 10 });
     const type = fc.constantFrom('choice' as const, 'score' as const, 'noul' as const);

@@ -56,6 +56,24 @@ export class KeyValueLayout {
     }
   }
 
+  /**
+   * The document's vector: the mean over its tokens of the last layer's values, a linear image of the finished state. Summed in
+   * the order of the tokens, in double precision: however the document was read, the vector has the same bits.
+   * @param keyValues of all of it; earlier layers may be left out @returns `[heads · head_size]`
+   */
+  vectorOf({ parts, tokens }: KeyValues): Float32Array {
+    const { heads, headSize } = this.#shape;
+    const values = parts.at(-1) ?? new Float32Array();
+    const sums = new Float64Array(heads * headSize);
+    for (let head = 0; head < heads; head++) {
+      const first = head * headSize;
+      for (let at = first * tokens; at < (first + headSize) * tokens; at += headSize) {
+        for (let i = 0; i < headSize; i++) sums[first + i] = (sums[first + i] ?? 0) + (values[at + i] ?? 0);
+      }
+    }
+    return Float32Array.from(sums, (sum) => sum / tokens);
+  }
+
   /** One after the other, from the first token on. */
   join(parts: readonly KeyValues[], target: KeyValues): void {
     let to = 0;

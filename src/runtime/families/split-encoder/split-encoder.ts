@@ -19,10 +19,10 @@ import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
 import { cutShare } from '../cut.ts';
 import { restoreOrder } from '../option-order.ts';
 import type { DecisionTexts } from './decision-tokens.ts';
-import { KeyValueLayout, type KeyValues } from './key-values.ts';
+import { freeArrays, KeyValueLayout, type KeyValues } from './key-values.ts';
 import type { Chunk, PreparedQuestion, TokenizedQuestion } from './prompt.ts';
 import { PromptReader } from './prompt-reader.ts';
-import { SplitGraphs, type SplitSessions } from './split-graphs.ts';
+import { SplitGraphs, type SplitSessions, type WindowQuestion } from './split-graphs.ts';
 import type { Lease, StateMemory } from './state-memory.ts';
 import { StateReader } from './state-reader.ts';
 import { countTokens, keysOf, type Window } from './windows.ts';
@@ -34,19 +34,21 @@ interface SplitEncoderParts extends SplitSessions {
   readonly memory: StateMemory;
 }
 
-/** The first question about a document of one window: one run may encode and answer. */
-interface FirstQuestion {
-  readonly window: Window;
-  readonly question: PreparedQuestion;
-}
+type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens' | 'vector'>;
 
-type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens'>;
+interface AnsweringOptions {
+  /** The first question about a document of one window: one run may encode and answer. */
+  readonly first: WindowQuestion | undefined;
+  readonly isFresh: boolean;
+  readonly wantsVector: boolean | undefined;
+}
 
 export class SplitEncoder {
   readonly manifest: SplitEncoderManifest;
   readonly tokenizer: WordPieceTokenizer;
   readonly #prompts: PromptReader;
   readonly #graphs: SplitGraphs;
+  readonly #layout: KeyValueLayout;
   readonly #states: StateReader;
 
   constructor({ manifest, tokenizer, memory, ...sessions }: SplitEncoderParts) {
@@ -55,8 +57,8 @@ export class SplitEncoder {
     this.tokenizer = tokenizer;
     this.#prompts = new PromptReader({ manifest, tokenizer });
     this.#graphs = new SplitGraphs(manifest.shape, sessions);
-    const layout = new KeyValueLayout({ layers, heads, headSize });
-    this.#states = new StateReader({ graphs: this.#graphs, layout, memory });
+    this.#layout = new KeyValueLayout({ layers, heads, headSize });
+    this.#states = new StateReader({ graphs: this.#graphs, layout: this.#layout, memory });
   }
 
   /** What `decide` would bill. @throws AppError context_length_exceeded */
@@ -65,17 +67,18 @@ export class SplitEncoder {
   }
 
   /** A whole decision. @param isFresh encode all of it and keep nothing @throws AppError context_length_exceeded */
-  async decide(task: Pick<DecideTask, 'state' | 'questions' | 'isPassing'>, isFresh = false): Promise<DecideReply> {
+  async decide(task: Omit<DecideTask, 'kind' | 'modelId'>, isFresh = false): Promise<DecideReply> {
     const startedMs = performance.now();
     const { windows, inputTokens } = this.#prompts.readState(task.state);
     const { questions, questionTokens } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
     const first = this.#prepareFirst(questions, windows);
+    const { wantsVector } = task;
     const isPassing = isFresh || !this.#states.keepsAny || (task.isPassing === true && !this.#states.knows(windows));
     const answered =
       first !== undefined && questions.length === 1 && isPassing
-        ? await this.#answerPassing(first)
-        : await this.#readAndAnswer(windows, questions, { first, isFresh });
+        ? await this.#answerPassing(first, wantsVector)
+        : await this.#readAndAnswer(windows, questions, { first, isFresh, wantsVector });
     return {
       ...answered,
       inputTokens: inputTokens + questionTokens,
@@ -112,7 +115,8 @@ export class SplitEncoder {
     const tokenizedMs = performance.now();
     const state = await this.#states.readShared(task.document);
     try {
-      return { probabilities: await this.#answerAll(questions, state), ...timesSince(startedMs, tokenizedMs) };
+      const probabilities = await this.#answerAll(questions, state);
+      return { probabilities, ...vectorOf(state, task.wantsVector), ...timesSince(startedMs, tokenizedMs) };
     } finally {
       state.release();
     }
@@ -126,10 +130,11 @@ export class SplitEncoder {
     const tokenizedMs = performance.now();
     const chunks = cutShare(question.chunks, task.slice, task.slices);
     // More slices than runs: nothing is left for some of them.
-    if (chunks.length === 0) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
+    if (chunks.length === 0 && task.wantsVector !== true) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
     const state = await this.#states.readShared(task.document);
     try {
-      return { vectors: await this.#runChunks(chunks, question, state), ...timesSince(startedMs, tokenizedMs) };
+      const vectors = await this.#runChunks(chunks, question, state);
+      return { vectors, ...vectorOf(state, task.wantsVector), ...timesSince(startedMs, tokenizedMs) };
     } finally {
       state.release();
     }
@@ -147,34 +152,40 @@ export class SplitEncoder {
   #prepareFirst(
     [question]: readonly TokenizedQuestion[],
     [window, ...more]: readonly Window[],
-  ): FirstQuestion | undefined {
+  ): WindowQuestion | undefined {
     if (question === undefined || window === undefined || more.length > 0) return undefined;
     const prepared = this.#prompts.prepare(question, window.tokens);
     return this.#graphs.canDecideWindow(prepared) ? { window, question: prepared } : undefined;
   }
 
   /** Keys and values that nobody will ask for are not written. */
-  async #answerPassing({ window, question }: FirstQuestion): Promise<Answered> {
-    const logits = await this.#graphs.decideWindow(window, question);
-    return { probabilities: [this.#readOut(question, logits)], stateTokens: window.tokens, keptTokens: 0 };
+  async #answerPassing(first: WindowQuestion, wantsVector = false): Promise<Answered> {
+    const { question, window } = first;
+    const { tokens } = window;
+    const { logits, lastValues } = await this.#graphs.decidePassing(first, wantsVector);
+    const vector = lastValues && this.#layout.vectorOf({ parts: [lastValues], tokens });
+    freeArrays(lastValues === undefined ? [] : [lastValues]);
+    const probabilities = [this.#readOut(question, logits)];
+    return { probabilities, stateTokens: tokens, keptTokens: 0, ...(vector && { vector }) };
   }
 
   async #readAndAnswer(
     windows: readonly Window[],
     questions: readonly TokenizedQuestion[],
-    { first, isFresh }: { first: FirstQuestion | undefined; isFresh: boolean },
+    { first, isFresh, wantsVector }: AnsweringOptions,
   ): Promise<Answered> {
     const answers: number[][] = [];
     const encodeOnly =
       first &&
       (async (target: KeyValues) => {
-        const logits = await this.#graphs.decideWindow(first.window, first.question, target);
+        const logits = await this.#graphs.decideWindow(first, target);
         answers.push(this.#readOut(first.question, logits));
       });
     const { state, keptTokens } = await this.#states.read(windows, { isFresh, encodeOnly });
     try {
       const others = await this.#answerAll(questions.slice(answers.length), state);
-      return { probabilities: [...answers, ...others], stateTokens: countTokens(windows), keptTokens };
+      const probabilities = [...answers, ...others];
+      return { probabilities, stateTokens: countTokens(windows), keptTokens, ...vectorOf(state, wantsVector) };
     } finally {
       state.release();
     }
@@ -208,6 +219,10 @@ export class SplitEncoder {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
     return restoreOrder(softmax(logits, temperature), question.order);
   }
+}
+
+function vectorOf(state: Lease, wantsVector = false): { vector?: Float32Array } {
+  return wantsVector ? { vector: state.vector() } : {};
 }
 
 function timesSince(startedMs: number, tokenizedMs: number) {

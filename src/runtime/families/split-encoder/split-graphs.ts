@@ -11,6 +11,12 @@ import type { Window } from './windows.ts';
 
 const TYPE_NUMBER: Readonly<Record<QuestionType, number>> = { choice: 0, noul: 1, score: 2 };
 
+/** A document of one window, and a question about it that one run may answer. */
+export interface WindowQuestion {
+  readonly window: Window;
+  readonly question: PreparedQuestion;
+}
+
 /** Up to so many branch tokens a run of all three is worth it, and takes little memory. */
 const ONE_RUN_TOKENS = 128;
 
@@ -78,18 +84,36 @@ export class SplitGraphs {
 
   /**
    * The only window of a document and a question about it in one run. @returns logits as `logitsOf` gives them
-   * @param target for the window's keys and values; undefined: nobody will ask again
+   * @param target for the window's keys and values
    */
-  async decideWindow(window: Window, question: PreparedQuestion, target?: KeyValues): Promise<Float32Array> {
+  async decideWindow(asked: WindowQuestion, target: KeyValues): Promise<Float32Array> {
+    const { decide, feeds } = this.#feedOneRun(asked);
+    const logits = new Float32Array(asked.question.order.length);
+    await decide.runInto(feeds, { ...this.#keyValueTensors(target), logits: floatTensor(logits, [1, logits.length]) });
+    return logits;
+  }
+
+  /**
+   * The same of a document that nobody will ask about again: its keys and values are not written.
+   * @param wantsValues whether those of the last layer are given all the same @returns the caller's, to be freed
+   */
+  async decidePassing(
+    asked: WindowQuestion,
+    wantsValues: boolean,
+  ): Promise<{ logits: Float32Array; lastValues: Float32Array | undefined }> {
+    const { decide, feeds } = this.#feedOneRun(asked);
+    const last = this.#keyValueNames.at(-1);
+    const wanted = wantsValues && last !== undefined ? ['logits', last] : ['logits'];
+    const [logits, lastValues] = await decide.run(feeds, wanted).then((outputs) => wanted.map((name) => outputs[name]));
+    return { logits: floatValues(logits), lastValues: lastValues && floatValues(lastValues) };
+  }
+
+  #feedOneRun({ window, question }: WindowQuestion): { decide: GraphSession; feeds: Record<string, Tensor> } {
     const { decide } = this.#sessions;
     const [chunk] = question.chunks;
     if (decide === undefined || chunk === undefined) throw new Error('not a question for one run');
     const stateIds = int64Tensor(window.ids, [1, window.ids.length]);
-    const feeds = { state_ids: stateIds, ...chunkFeeds(chunk), ...questionFeeds(question) };
-    if (target === undefined) return floatValues((await decide.run(feeds, ['logits']))['logits']);
-    const logits = new Float32Array(question.order.length);
-    await decide.runInto(feeds, { ...this.#keyValueTensors(target), logits: floatTensor(logits, [1, logits.length]) });
-    return logits;
+    return { decide, feeds: { state_ids: stateIds, ...chunkFeeds(chunk), ...questionFeeds(question) } };
   }
 
   /** Whether runs take memory that other threads see: with older Nodes the library refuses it. */

@@ -20,6 +20,8 @@ interface StateMemoryOptions {
 export interface Lease {
   /** Views of it, made anew each time: what is kept may move. */
   readonly keyValues: KeyValues;
+  /** The document's vector (`KeyValueLayout.vectorOf`), once all of it is written. */
+  vector(): Float32Array;
   /** All of it is written: whoever asks for the same document finds it from now on, if there is room to keep it. */
   keep(): void;
   /** The holder reads and writes it no more. A second time is nothing. */
@@ -42,6 +44,8 @@ interface StoredDocument {
   place: Place | undefined;
   readonly layout: KeyValueLayout;
   memory: Float32Array;
+  /** Once it was asked for. */
+  vector: Float32Array | undefined;
   isWritten: boolean;
   /** Whether anybody finds it. */
   isKept: boolean;
@@ -124,16 +128,22 @@ export class StateMemory {
     place: Place | undefined,
   ): Lease {
     const memory = place?.memory ?? new Float32Array(layout.floats(countTokens(document.windows)));
-    return this.#lease({ ...document, place, layout, memory, isWritten: false, isKept: false, holders: 0 });
+    const state = { place, memory, vector: undefined, isWritten: false, isKept: false, holders: 0 };
+    return this.#lease({ ...document, layout, ...state });
   }
 
   #lease(document: StoredDocument): Lease {
     document.holders++;
     this.#held.add(document);
     let isHeld = true;
+    const keyValues = (): KeyValues => document.layout.view(document.memory, countTokens(document.windows));
     return {
       get keyValues() {
-        return document.layout.view(document.memory, countTokens(document.windows));
+        return keyValues();
+      },
+      vector: () => {
+        document.vector ??= document.layout.vectorOf(keyValues());
+        return document.vector;
       },
       keep: () => this.#keep(document),
       release: () => {

@@ -67,7 +67,7 @@ export class StateReader {
     if (known !== undefined) return known;
     const keyValues = this.#viewShared(document);
     const isCopied = this.#memory.hasRoomToKeep(windows, this.#layout) || !(await this.readsSharedMemory());
-    if (!isCopied) return borrowed(keyValues);
+    if (!isCopied) return borrowed(keyValues, this.#layout);
     const lent = this.#memory.lend(windows, this.#layout, { isPart: true });
     const state = await written(lent, async (target) => this.#layout.join([keyValues], target));
     state.keep();
@@ -182,9 +182,9 @@ async function written(lease: Lease, write: (target: KeyValues) => Promise<void>
 }
 
 /** What others own and keep for as long as a task runs. */
-function borrowed(keyValues: KeyValues): Lease {
+function borrowed(keyValues: KeyValues, layout: KeyValueLayout): Lease {
   const nothing = () => undefined;
-  return { keyValues, keep: nothing, release: nothing };
+  return { keyValues, vector: () => layout.vectorOf(keyValues), keep: nothing, release: nothing };
 }
 
 function releaseEach(kept: KeptWindows): void {

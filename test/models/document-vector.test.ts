@@ -1,0 +1,162 @@
+// The vector that the shipped `kev` gives of a document: the mean of the last layer's values, with the same bits on every
+// way through the workers: new, passing, kept, grown, in parts, in slices, whatever is asked of it.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Question } from '../../src/domain/question.ts';
+import type { DecideReply, DecideTask } from '../../src/runtime/messages.ts';
+import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
+import { floatValues, int64Tensor, openGraph } from '../../src/runtime/session.ts';
+import { openTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
+import { isWordPiece } from '../../src/runtime/tokenizer/tokenizer.ts';
+import { WorkerPool } from '../../src/runtime/worker-pool.ts';
+
+const MIB = 1024 * 1024;
+const modelId = 'kev';
+const FOLDER = fileURLToPath(new URL('../../models/kev', import.meta.url));
+const [HEADS, HEAD_SIZE] = [12, 32];
+
+const words = (count: number, salt: string): string =>
+  Array.from({ length: count }, (_, i) => `${salt}${i % 7} parcel`).join(' ');
+const angry: Question = { type: 'noul', instructions: 'Is the customer angry?', whenFalse: null, whenTrue: null };
+const urgent: Question = { type: 'score', instructions: 'How urgent is it?', levels: ['can wait', 'today', 'now'] };
+const wordy: Question = { ...angry, instructions: words(300, 'policy ') };
+const long: Question = {
+  type: 'choice',
+  instructions: 'Which team?',
+  options: Array.from({ length: 40 }, (_, i) => ({ name: `team ${i}`, description: words(10, `of ${i} `) })),
+};
+const DOCUMENTS: readonly (readonly [string, string])[] = [
+  ['no words', ''],
+  ['a sentence', 'I was charged twice for one parcel.'],
+  ['one window', words(60, 'short ')],
+  ['several windows', words(500, 'longer ')],
+];
+
+let folder: string;
+let keeping: WorkerPool;
+let bare: WorkerPool;
+
+async function openPool(stateCacheBytes: number): Promise<WorkerPool> {
+  const pool = new WorkerPool({
+    models: [await readModelFolder(FOLDER)],
+    device: 'cpu',
+    allowDeviceFallback: false,
+    threads: 1,
+    cacheFolder: folder,
+    stateCacheBytes,
+    workers: 2,
+    onFault: () => undefined,
+  });
+  await pool.loaded;
+  return pool;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'umpire-vector-'));
+  keeping = await openPool(256 * MIB);
+  bare = await openPool(0);
+});
+
+afterAll(async () => {
+  for (const pool of [keeping, bare]) await pool.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function decide(
+  pool: WorkerPool,
+  state: string,
+  questions: readonly Question[],
+  more: Partial<DecideTask> = {},
+): Promise<DecideReply> {
+  return pool.run({ kind: 'decide', modelId, state, questions, wantsVector: true, ...more }, 0);
+}
+
+async function encode(pool: WorkerPool, state: string) {
+  const memory = new SharedArrayBuffer(160 * MIB);
+  const encoded = await Promise.all(
+    [0, 1].map((share) => pool.run({ kind: 'encode', modelId, state, questions: [], share, shares: 2, memory }, share)),
+  );
+  return { windows: encoded.flatMap(({ windows }) => windows), memory };
+}
+
+/** From the graph itself, for a document of one window. */
+async function meanByHand(state: string): Promise<number[]> {
+  const tokenizer = await openTokenizer(FOLDER);
+  if (!isWordPiece(tokenizer)) throw new Error('kev reads WordPiece');
+  const { cls, sep } = tokenizer.special;
+  const ids = [cls, ...tokenizer.encode(state), sep];
+  const graph = await openGraph(join(FOLDER, 'encode.int8.onnx'), { device: 'cpu', threads: 1 });
+  const zero = int64Tensor([0], [1]);
+  const outputs = await graph.run({ token_ids: int64Tensor(ids, [1, ids.length]), segment: zero, window_index: zero });
+  const values = floatValues(outputs['value_5']);
+  await graph.close();
+  return Array.from({ length: HEADS * HEAD_SIZE }, (_, at) => {
+    const [head, i] = [Math.floor(at / HEAD_SIZE), at % HEAD_SIZE];
+    let sum = 0;
+    for (let token = 0; token < ids.length; token++) sum += values[(head * ids.length + token) * HEAD_SIZE + i] ?? 0;
+    return Math.fround(sum / ids.length);
+  });
+}
+
+describe("a document's vector", () => {
+  it('is the mean of the last values over all tokens, specials included', async () => {
+    for (const [, state] of DOCUMENTS.slice(0, 3)) {
+      expect([...((await decide(bare, state, [angry])).vector ?? [])]).toEqual(await meanByHand(state));
+    }
+  });
+
+  it('is not given where nobody asks for it, and changes no answer', async () => {
+    for (const isPassing of [true, false]) {
+      const plain = await decide(bare, DOCUMENTS[1]?.[1] ?? '', [angry], { wantsVector: false, isPassing });
+      const asked = await decide(bare, DOCUMENTS[1]?.[1] ?? '', [angry], { isPassing });
+      expect(plain).not.toHaveProperty('vector');
+      expect(asked.probabilities).toEqual(plain.probabilities);
+    }
+  });
+
+  it.each(DOCUMENTS)('of %s has the same bits, passing, new, kept and beside any question', async (_what, state) => {
+    const { vector } = await decide(bare, state, [angry]);
+    expect(vector).toHaveLength(HEADS * HEAD_SIZE);
+    const replies = [
+      await decide(keeping, state, [angry], { isPassing: true }),
+      await decide(keeping, state, [angry]),
+      await decide(keeping, state, [angry], { isPassing: true }),
+      await decide(keeping, state, [wordy, long, urgent]),
+      await decide(bare, state, [urgent, angry], { isPassing: true }),
+      await decide(bare, state, [wordy]),
+    ];
+    for (const reply of replies) expect(reply.vector).toEqual(vector);
+    expect(replies[2]?.keptTokens).toBe(replies[2]?.stateTokens);
+  });
+
+  it('of one that grew, kept in part, is that of a new one', async () => {
+    const state = words(400, 'grown ');
+    await decide(keeping, state, [angry]);
+    const longer = `${state} ${words(100, 'more ')}`;
+    const grown = await decide(keeping, longer, [angry]);
+    expect(grown.keptTokens).toBeGreaterThan(0);
+    expect(grown.vector).toEqual((await decide(bare, longer, [angry])).vector);
+  });
+
+  it.each(DOCUMENTS)('of %s has the same bits in parts and slices, on any worker', async (_what, state) => {
+    const { vector } = await decide(bare, state, [angry]);
+    for (const pool of [bare, keeping]) {
+      const document = await encode(pool, state);
+      const common = { modelId, document, wantsVector: true } as const;
+      for (const worker of [0, 1]) {
+        const answered = await pool.run({ kind: 'answer', questions: [urgent], ...common }, worker);
+        expect(answered.vector).toEqual(vector);
+        // Of so many slices the first has no run to do.
+        for (const slices of [2, 1000]) {
+          const task = { kind: 'answer-slice', question: long, slice: 0, slices, ...common } as const;
+          const sliced = await pool.run(task, worker);
+          expect([sliced.vector, sliced.vectors.length > 0]).toEqual([vector, slices === 2]);
+        }
+      }
+    }
+  });
+});
