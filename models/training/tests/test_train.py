@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from umpire_training.dev import ranked
 from umpire_training.evaluate import Answer
 from umpire_training.mix import weight_of
 from umpire_training.prompts import Question
 from umpire_training.tasks import Example, Labelled
-from umpire_training.train import enough, lesson_at, schedule
+from umpire_training.train import computes_in_bfloat16, enough, lesson_at, schedule
 from umpire_training.trials import SHORT, TRIALS
 
 CONFIG = json.loads((Path(__file__).resolve().parents[1] / "configs/kev.json").read_text())
@@ -60,3 +61,10 @@ def test_trials_change_what_they_name_from_the_first_token_on():
     for changes in TRIALS.values():
         assert lesson_at(0, {**CONFIG, **SHORT, **changes}) == {**CONFIG, **SHORT, **changes}
         assert all(CONFIG.get(name) != value for name, value in changes.items() if name not in ("shape", "freeze"))
+
+
+@pytest.mark.parametrize("supported", [True, False])
+def test_a_processor_that_only_imitates_bfloat16_computes_in_float32(monkeypatch, supported):
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: supported)
+    assert computes_in_bfloat16("cpu") == supported
+    assert computes_in_bfloat16("cuda")

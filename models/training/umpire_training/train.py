@@ -105,6 +105,12 @@ def enough(batches: Iterator[ExampleBatch], questions: int) -> list[ExampleBatch
     return found
 
 
+def computes_in_bfloat16(device: str) -> bool:
+    """Whether that pays. A processor without instructions for it (before AVX-512 BF16 or AMX) computes it element by element,
+    sixty times slower than float32 (TRIALS.md)."""
+    return device != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
 class Progress:
     """From 0 to 1 by tokens, or by the clock where that is further."""
 
@@ -147,6 +153,7 @@ class Trainer:
     def __init__(self, args: argparse.Namespace):
         self.workers = Workers()
         self.args, self.config = args, json.loads(Path(args.config).read_text())
+        self.fast = not args.fp32 and computes_in_bfloat16(args.device)
         if args.anneal:
             self.config["lessons"] = []  # its tokens count from 0, but it goes on where that run is
         if args.batch_tokens:
@@ -173,7 +180,7 @@ class Trainer:
         know_neighbours(pack.tasks, base, self.text)
         self.pack = pack
         self.asked_to_stop = self.stopped = False
-        self.log(resumed=self.steps > 0)
+        self.log(resumed=self.steps > 0, precision="bfloat16" if self.fast else "float32")
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
         self.dev = None
         if self.workers.rank == 0:
@@ -224,7 +231,7 @@ class Trainer:
             batch = collate(requests, self.limits.max_window_index)
             target = targets(examples, batch).to(device)
             batch = batch.to(device)
-            with torch.autocast(device, torch.bfloat16, enabled=not self.args.fp32):
+            with torch.autocast(device, torch.bfloat16, enabled=self.fast):
                 logits = self.model.forward_batch(batch, match_dropout)
             loss, right = loss_of(logits, target, batch, self.config["rps_weight"])
             loss = loss * len(right) / count
@@ -243,7 +250,7 @@ class Trainer:
 
     def evaluate(self) -> None:
         began = time.time()
-        found = self.dev.figures(self.model.eval(), self.text, fast=not self.args.fp32)
+        found = self.dev.figures(self.model.eval(), self.text, fast=self.fast)
         self.model.train()
         self.log(dev=found, seconds=round(time.time() - began))
 
@@ -290,7 +297,7 @@ def main() -> None:
     parser.add_argument("--anneal", help="checkpoint of a run to bring down over --tokens, beside that run")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--batch-tokens", type=int, help="instead of the configuration's: more for a GPU")
-    parser.add_argument("--fp32", action="store_true")
+    parser.add_argument("--fp32", action="store_true", help="also where bfloat16 is quicker")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dev-rows", type=int, default=40, help="of every task that is measured on")
     parser.add_argument("--log-every", type=int, default=50)
