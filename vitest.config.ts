@@ -7,8 +7,8 @@ export default defineConfig({
     setupFiles: 'test/log-scan/test-logs.ts',
     exclude: ['test/long/**', '**/node_modules/**'],
     // For a machine that has much else to do; what hangs is told all the same.
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
+    testTimeout: 300_000,
+    hookTimeout: 480_000,
     // Two cores is the smallest supported machine; tests that start a server use both.
     maxWorkers: 2,
   },

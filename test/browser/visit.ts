@@ -6,7 +6,7 @@ import { until } from '../waiting/until.ts';
 import { findAccessibilityFaults } from './accessibility.ts';
 
 /** Less than the time a test has, so that what did not come is what one reads. */
-const WAIT_MS = 30_000;
+const WAIT_MS = 90_000;
 /** For `expect.poll`. */
 export const WAIT = { timeout: WAIT_MS };
 const HEIGHT_PX = 900;

@@ -14,7 +14,7 @@ import { SqliteMoneyStore } from './money-store.ts';
 import { untilSettled } from './until-settled.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const DYING = pathToFileURL(join(import.meta.dirname, 'dying-run.mjs')).href;
 

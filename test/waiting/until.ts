@@ -13,7 +13,7 @@ interface Patience {
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  { withinMs = 50_000, pauseMs = 1 }: Patience = {},
+  { withinMs = 120_000, pauseMs = 1 }: Patience = {},
 ): Promise<void> {
   const endMs = performance.now() + withinMs;
   while (!(await isSo())) {

@@ -10,7 +10,7 @@ export interface ScenarioResult {
   readonly stderr: string;
 }
 
-const LIMIT_MS = 100_000;
+const LIMIT_MS = 250_000;
 
 export function runScenario(name: string, environment: Readonly<Record<string, string>> = {}): Promise<ScenarioResult> {
   const file = fileURLToPath(new URL(`./scenarios/${name}.ts`, import.meta.url));
