@@ -111,6 +111,8 @@ export type ModelState = 'not_loaded' | 'loading' | 'loaded' | 'failed';
 export interface ModelStatus {
   readonly id: string;
   readonly state: ModelState;
+  /** Why it failed, without paths, where that is known. */
+  readonly reason?: string;
 }
 
 /** Estimates, not measurements. */

@@ -1,6 +1,7 @@
 // What a learned model is made of: heads over a base. Types alone.
 
 import type { LearnedFigures } from '../domain/learned-figures.ts';
+import type { ModelReference } from '../domain/model-card.ts';
 import type { QuestionType } from '../domain/question.ts';
 
 /** A part of a document's vector that is normalised by itself. */
@@ -50,10 +51,4 @@ export interface LearnedModel {
   /** Of the vector: the base's and the embedder's. */
   readonly dimensions: number;
   readonly questions: readonly LearnedQuestion[];
-}
-
-export interface ModelReference {
-  readonly id: string;
-  /** `sha256:…` of its folder. */
-  readonly digest: string;
 }

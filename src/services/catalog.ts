@@ -6,9 +6,17 @@ import { AppError } from '../domain/errors.ts';
 import { ENDPOINT_OF_TYPE, type ModelCard, type ModelType } from '../domain/model-card.ts';
 import { findNearest } from '../domain/near-miss.ts';
 
-/** Anything that offers models: the engine, the chat upstreams. */
+/** Anything that offers models: the engine, learned models, the chat upstreams. What it offers may change at any time. */
 export interface ModelSource {
   readonly models: readonly ModelCard[];
+  /** Models that there are, and that cannot be served now. Default: none */
+  readonly unserved?: readonly UnservedModel[];
+}
+
+export interface UnservedModel {
+  readonly id: string;
+  /** In words without paths. */
+  readonly reason: string;
 }
 
 /** Puts the price in force on a card. */
@@ -22,7 +30,7 @@ export type Aliases = Readonly<Record<string, string>>;
 const OWN_PRICES: Pricing = { priced: (card) => card };
 
 export class Catalog {
-  readonly #cards = new Map<string, ModelCard>();
+  readonly #sources: readonly ModelSource[];
   /** Ids of models by their other names. */
   readonly #aliases: ReadonlyMap<string, string>;
   readonly #pricing: Pricing;
@@ -33,11 +41,11 @@ export class Catalog {
    * configuration, found at the start
    */
   constructor(sources: readonly ModelSource[], pricing: Pricing = OWN_PRICES, aliases: Aliases = {}) {
+    this.#sources = sources;
     this.#pricing = pricing;
-    for (const card of sources.flatMap((source) => source.models)) {
-      if (this.#cards.has(card.id)) throw new Error(`Two models have the id "${card.id}".`);
-      this.#cards.set(card.id, card);
-    }
+    const ids = this.#cards().map(({ id }) => id);
+    const twice = ids.find((id, place) => ids.indexOf(id) !== place);
+    if (twice !== undefined) throw new Error(`Two models have the id "${twice}".`);
     this.#aliases = new Map(Object.entries(aliases));
     for (const [alias, modelId] of this.#aliases) this.#checkAlias(alias, modelId);
   }
@@ -50,18 +58,18 @@ export class Catalog {
   /** A model, or an alias as if it were one. @throws AppError `model_not_found`, `model_not_allowed` */
   describe(key: ApiKey, name: string): ModelCard {
     const card = this.#describe(name);
-    if (card === undefined) throw this.#notFound(key, name);
+    if (card === undefined) throw this.#notServed(key, name);
     if (!this.#mayUse(key, name)) throw modelNotAllowed();
     return card;
   }
 
   /** Without aliases. */
   all(): readonly ModelCard[] {
-    return [...this.#cards.values()].map((card) => this.#pricing.priced(card));
+    return this.#cards().map((card) => this.#priced(card));
   }
 
   has(modelId: string): boolean {
-    return this.#cards.has(modelId);
+    return this.#find(modelId) !== undefined;
   }
 
   /**
@@ -69,10 +77,18 @@ export class Catalog {
    * @throws AppError `model_not_found`, `model_not_allowed`
    */
   getModel(key: ApiKey, name: string): ModelCard {
-    const card = this.#cards.get(this.#aliases.get(name) ?? name);
-    if (card === undefined) throw this.#notFound(key, name);
+    const card = this.#find(this.#aliases.get(name) ?? name);
+    if (card === undefined) throw this.#notServed(key, name);
     if (!this.#mayUse(key, name)) throw modelNotAllowed();
-    return this.#pricing.priced(card);
+    return this.#priced(card);
+  }
+
+  /** There is no such model, or there is one that cannot be served. */
+  #notServed(key: ApiKey, name: string): AppError {
+    const unserved = this.#findUnserved(this.#aliases.get(name) ?? name);
+    if (unserved === undefined) return this.#notFound(key, name);
+    if (!this.#mayUse(key, name)) return modelNotAllowed();
+    return new AppError('model_unavailable', `The model is not served: ${unserved.reason}.`, { param: 'model' });
   }
 
   /** A key is told of no other models. */
@@ -87,7 +103,9 @@ export class Catalog {
   }
 
   #namesFor(key: ApiKey): string[] {
-    return [...this.#cards.keys(), ...this.#aliases.keys()].filter((name) => this.#mayUse(key, name));
+    // What an alias stands for may have left.
+    const aliases = [...this.#aliases].filter(([, modelId]) => this.has(modelId)).map(([alias]) => alias);
+    return [...this.#cards().map(({ id }) => id), ...aliases].filter((name) => this.#mayUse(key, name));
   }
 
   /** @throws AppError `model_not_found`, `model_not_allowed`, `model_type_mismatch` */
@@ -121,14 +139,36 @@ export class Catalog {
 
   #describe(name: string): ModelCard | undefined {
     const aliasOf = this.#aliases.get(name);
-    const card = this.#cards.get(aliasOf ?? name);
-    const priced = card && this.#pricing.priced(card);
+    const card = this.#find(aliasOf ?? name);
+    const priced = card && this.#priced(card);
     return priced === undefined || aliasOf === undefined ? priced : { ...priced, id: name, aliasOf };
   }
 
+  /** A learned model costs what its base costs, as long as it has no price of its own. */
+  #priced(card: ModelCard): ModelCard {
+    const base = card.learned && this.#find(card.learned.base.id);
+    return this.#pricing.priced(base === undefined ? card : { ...card, price: this.#pricing.priced(base).price });
+  }
+
+  #cards(): ModelCard[] {
+    return this.#sources.flatMap(({ models }) => models);
+  }
+
+  #find(modelId: string): ModelCard | undefined {
+    for (const { models } of this.#sources) {
+      const card = models.find(({ id }) => id === modelId);
+      if (card !== undefined) return card;
+    }
+    return undefined;
+  }
+
+  #findUnserved(modelId: string): UnservedModel | undefined {
+    return this.#sources.flatMap(({ unserved = [] }) => unserved).find(({ id }) => id === modelId);
+  }
+
   #checkAlias(alias: string, modelId: string): void {
-    if (this.#cards.has(alias)) throw new Error(`aliases: "${alias}" is the id of a model.`);
-    if (this.#cards.has(modelId)) return;
+    if (this.has(alias)) throw new Error(`aliases: "${alias}" is the id of a model.`);
+    if (this.has(modelId) || this.#findUnserved(modelId) !== undefined) return;
     const reason = this.#aliases.has(modelId) ? 'is an alias itself' : 'is no model of this server';
     throw new Error(`aliases: "${alias}" stands for "${modelId}", which ${reason}.`);
   }

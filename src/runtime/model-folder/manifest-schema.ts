@@ -3,11 +3,15 @@
 import { z } from 'zod';
 import type { Manifest } from './manifest.ts';
 
+/** Of learned models, whose manifest is learned-manifest.ts's. */
+export const LEARNED_FAMILY = 'learned';
+
 const count = z.int().positive();
 const temperature = z.number().min(0.01).max(100);
 const fileName = z.string().regex(/^[\w.-]+$/, 'must be the name of a file in the folder');
 
-const base = {
+/** What every folder says of its model. */
+export const manifestBase = {
   id: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
   description: z.string().min(1),
   release_date: z.iso.date(),
@@ -19,7 +23,7 @@ const base = {
   }),
 };
 
-const format1 = { ...base, format: z.literal(1) };
+const format1 = { ...manifestBase, format: z.literal(1) };
 
 const agreement = z.strictObject({
   rows: count,
@@ -29,7 +33,7 @@ const agreement = z.strictObject({
 
 /** What a folder says that was made of somebody else's files. */
 const format2 = {
-  ...base,
+  ...manifestBase,
   format: z.literal(2),
   source: z
     .strictObject({
@@ -181,12 +185,17 @@ function schemaOf(value: unknown): z.ZodType {
 
 /** @throws Error whose message lists every fault of the manifest by its path */
 export function parseManifest(value: unknown): Manifest {
-  const { format } = (value ?? {}) as Record<string, unknown>;
+  const { format, family } = (value ?? {}) as Record<string, unknown>;
+  if (family === LEARNED_FAMILY) throw new Error('a learned model: it is no model to load, and is served by its base');
   if (format !== 1 && format !== 2) {
     throw new Error(`format: ${JSON.stringify(format) ?? 'none'} is not known; this version reads 1 and 2`);
   }
   const result = schemaOf(value).safeParse(value);
   if (result.success) return result.data as Manifest;
-  const faults = result.error.issues.map((issue) => `${issue.path.join('.') || 'model.json'}: ${issue.message}`);
-  throw new Error(faults.join('; '));
+  throw new Error(tellFaults(result.error));
+}
+
+/** Every fault of a manifest by its path. */
+export function tellFaults({ issues }: z.ZodError): string {
+  return issues.map((issue) => `${issue.path.join('.') || 'model.json'}: ${issue.message}`).join('; ');
 }
