@@ -60,7 +60,7 @@ beforeAll(async () => {
       decide: decideOrNot,
     });
   };
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   for (const session of Object.values(sessions)) await session.close();

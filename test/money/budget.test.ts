@@ -6,7 +6,7 @@ import { expectExactBudget } from './expect-exact-budget.ts';
 import { SqliteMoneyStore } from './money-store.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const EXPECTED = { decisions: 200, clients: 64 };
 

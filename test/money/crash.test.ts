@@ -7,7 +7,7 @@ import { expectRightMoney } from './expect-right-money.ts';
 import { SqliteMoneyStore } from './money-store.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 it('keeps the money right over two kills (SQLite)', async () => {
   const store = new SqliteMoneyStore();

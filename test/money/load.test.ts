@@ -11,7 +11,7 @@ import { SqliteMoneyStore } from './money-store.ts';
 import { untilSettled } from './until-settled.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const BUDGET_PICO_USD = 10n ** 14n;
 

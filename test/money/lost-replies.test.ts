@@ -7,7 +7,7 @@ import { cutEverywhere } from './cut-run.ts';
 import { expectToldIsBilled } from './expect-told-is-billed.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 let postgres: PostgresServer;
 

@@ -12,7 +12,7 @@ import { PostgresMoneyStore, SqliteMoneyStore } from './money-store.ts';
 import { failAndRepair, isServed } from './outage-run.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const isRefused = ({ status }: Answer): boolean => status === 503;
 

@@ -17,7 +17,7 @@ import { PostgresMoneyStore } from './money-store.ts';
 import { loseReplicas } from './replica-loss.ts';
 
 // Whole servers do real work here, on machines that may be busy with other tests.
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const REPLICAS = 3;
 
