@@ -37,6 +37,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'engine/decision': ['decider'],
   'engine/embedding': ['embedder'],
   'engine/scoring': ['scorer'],
+  'engine/learned': ['learned-engine'],
   'engine/loading': ['model-loader', 'cold-ticket', 'memory-plan', 'memory-need'],
   'services/accounting': ['accounting'],
   'services/chat': ['chat'],

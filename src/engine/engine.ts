@@ -25,6 +25,9 @@ export interface ResultSource {
   readonly keptTokens: number;
 }
 
+/** Who answered a question of a learned model. */
+export type AnswerOrigin = 'head' | 'base';
+
 export interface DecideJob {
   readonly modelId: string;
   readonly state: string;
@@ -43,6 +46,8 @@ export interface DecideResult {
    * layer's values, `[heads · head_size]`. Absent: not asked for, or the family gives none.
    */
   readonly vector?: Float32Array;
+  /** `[questions]` of a learned model: a head that was fitted to labelled rows, or its base. Absent: of any other model. */
+  readonly answeredBy?: readonly AnswerOrigin[];
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }
