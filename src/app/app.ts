@@ -9,6 +9,7 @@ import type { Config } from '../config/schema.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import { defaultWorkers } from '../engine/core-count.ts';
+import { LearnedEngine } from '../engine/learned/learned-engine.ts';
 import type { MemoryPlan } from '../engine/loading/memory-plan.ts';
 import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { planMemory } from '../engine/plan-memory.ts';
@@ -122,7 +123,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
   const metrics: Metrics = createMetrics({
-    engineStatus: () => engine.status(),
+    engineStatus: () => learned.status(),
     answerCounts: sharesAnswers ? () => sharing.answerCounts : undefined,
   });
   const accounting = buildAccounting(config, parts, metrics);
@@ -138,7 +139,8 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const engine = parts.engine ?? (await startEngine(config, configured()));
   closers.add(() => engine.drain());
   const sharing = new MergingEngine(engine, config.answers);
-  const answering = sharesAnswers ? sharing : engine;
+  // Outermost: what is shared and kept is the base's, and no new version of a model makes it wrong.
+  const learned = new LearnedEngine(sharesAnswers ? sharing : engine);
   const upstreams = listUpstreams(loaded).map((options) => {
     const { name, modelId } = options;
     const watcher = {
@@ -154,7 +156,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const http = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
-    inference: new InferenceService(answering, catalog, accounting),
+    inference: new InferenceService(learned, catalog, accounting),
     chat,
     administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
@@ -163,7 +165,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
       host: hostname(),
       processId: process.pid,
       startedAtMs,
-      engine: engine.status(),
+      engine: learned.status(),
       answers: sharesAnswers ? sharing.answerCounts : null,
       requestsUnderWay: metrics.tally.underWay,
       errors: metrics.tally.errors(),

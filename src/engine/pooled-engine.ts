@@ -30,6 +30,7 @@ import type {
 import { ColdTicket } from './loading/cold-ticket.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { ModelLoader } from './loading/model-loader.ts';
+import { refusedTicket } from './refused-ticket.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { Scorer } from './scoring/scorer.ts';
 import { Watchdog } from './watchdog.ts';
@@ -280,12 +281,4 @@ export class PooledEngine implements Engine {
 
 function isEmbeddingFolder(folder: ModelFolder): folder is EmbeddingFolder {
   return folder.manifest.family === 'text-encoder';
-}
-
-/** For a job that no model can take now. */
-function refusedTicket(reason: unknown): Ticket<never> {
-  const refuse = (): never => {
-    throw reason;
-  };
-  return { countTokens: async () => refuse(), enter: refuse, run: async () => refuse() };
 }

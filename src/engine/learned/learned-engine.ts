@@ -19,6 +19,7 @@ import type {
   RerankResult,
   Ticket,
 } from '../engine.ts';
+import { refusedTicket } from '../refused-ticket.ts';
 import { LearnedTicket } from './learned-ticket.ts';
 
 interface PutModel {
@@ -74,7 +75,9 @@ export class LearnedEngine implements Engine {
     const model = this.#learned.get(job.modelId)?.model;
     if (model === undefined) return this.#engine.ticketFor(job, caller);
     if ('state' in job) return new LearnedTicket({ engine: this.#engine, model, job, caller });
-    throw new AppError('model_type_mismatch', `${model.id} works on another endpoint.`, { param: 'model' });
+    return refusedTicket(
+      new AppError('model_type_mismatch', `${model.id} works on another endpoint.`, { param: 'model' }),
+    );
   }
 
   /** A learned model is as ready as its base. */
