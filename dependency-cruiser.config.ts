@@ -11,7 +11,13 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   upstream: ['domain/'],
   observability: ['domain/'],
   engine: ['runtime/', 'learning/', 'domain/'],
-  services: ['engine/engine[.]ts$', 'storage/stores[.]ts$', 'upstream/chat-upstream[.]ts$', 'domain/'],
+  services: [
+    'engine/engine[.]ts$',
+    'storage/stores[.]ts$',
+    'upstream/chat-upstream[.]ts$',
+    'quality/(labelled-row|wire-question)[.]ts$',
+    'domain/',
+  ],
   http: ['services/', 'domain/'],
   quality: ['domain/'],
   learning: ['quality/', 'domain/'],
@@ -44,6 +50,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'services/housekeeping': ['housekeeping'],
   'services/inference': ['inference'],
   'services/keys': ['keys'],
+  'services/learning': ['learning', 'learning-job'],
   'services/reports': ['reports'],
 };
 

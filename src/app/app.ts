@@ -15,7 +15,7 @@ import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { planMemory } from '../engine/plan-memory.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../http/authenticate.ts';
-import { createHttpServer } from '../http/server.ts';
+import { createHttpServer, type HttpOptions } from '../http/server.ts';
 import { readWebFiles } from '../http/web/web-files.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -174,7 +174,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
-    options: { ...config.http, ...config.decisions, ...config.embeddings, version: parts.version, sharesAnswers },
+    options: { ...httpOptionsOf(config), version: parts.version, sharesAnswers },
   });
   closers.add(() => http.close());
   const stop = once(async () => {
@@ -187,6 +187,10 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     return grace.end();
   });
   return { http, engine, models: [engine, ...upstreams].flatMap(({ models }) => models), stop };
+}
+
+function httpOptionsOf({ http, decisions, embeddings, learning }: Config): Omit<HttpOptions, 'version'> {
+  return { ...http, ...decisions, ...embeddings, learningBodyLimitBytes: learning.bodyLimitBytes };
 }
 
 function buildAccounting(

@@ -104,6 +104,18 @@ const embeddings = z.strictObject({
   }),
 });
 
+const learning = z.strictObject({
+  maxRows: z.int().min(1).max(1_000_000).default(10_000).register(note, {
+    help: 'Labelled rows that a model may be learned from in one request (`POST /admin/v1/models`). The command line has no limit.',
+  }),
+  bodyLimitBytes: z
+    .int()
+    .min(1024)
+    .max(256 * 1024 * 1024)
+    .default(32 * 1024 * 1024)
+    .register(note, { help: 'Largest body of such a request, counted after decoding.', unit: 'bytes' }),
+});
+
 const http = z.strictObject({
   bodyLimitBytes: z
     .int()
@@ -326,6 +338,7 @@ export const configSchema = z.strictObject({
   answers: answers.prefault({}),
   decisions: decisions.prefault({}),
   embeddings: embeddings.prefault({}),
+  learning: learning.prefault({}),
   http: http.prefault({}),
   log: log.prefault({}),
   upstreams: z.array(upstream).default([]).register(note, {

@@ -12,6 +12,7 @@ import { Catalog } from '../services/catalog.ts';
 import { ChatService } from '../services/chat/chat.ts';
 import { InferenceService } from '../services/inference/inference.ts';
 import { ApiKeyService } from '../services/keys/keys.ts';
+import { LearningService } from '../services/learning/learning.ts';
 import { PriceService } from '../services/prices.ts';
 import { UsageService } from '../services/reports/reports.ts';
 import type { KeyStore } from '../storage/stores.ts';
@@ -37,7 +38,7 @@ function renderLines(value: unknown, depth: number): string {
 
 /** Routes are described without a model or a key; nothing here is ever called. */
 function describedDeps(): Parameters<typeof createHttpServer>[0] {
-  const { http } = configSchema.parse({});
+  const { http, learning } = configSchema.parse({});
   const catalog = new Catalog([]);
   return {
     authenticator: { authenticate: notServed },
@@ -53,6 +54,14 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       }),
       audit: new AuditService({ append: notServed, list: notServed }),
     },
+    learning: new LearningService({
+      learner: { start: () => ({ ended: notServed(), stop: () => undefined }) },
+      models: { list: () => [], load: notServed, remove: notServed, findIdFault: () => undefined },
+      audit: { record: notServed },
+      journal: { read: notServed, write: notServed },
+      maxRows: learning.maxRows,
+      onEvent: () => undefined,
+    }),
     readiness: () => 'ready',
     isDraining: () => false,
     status: () => {
@@ -64,6 +73,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       version: packageVersion(),
       bodyLimitBytes: http.bodyLimitBytes,
       decisionBodyLimitBytes: http.decisionBodyLimitBytes,
+      learningBodyLimitBytes: learning.bodyLimitBytes,
       headersTimeoutMs: 1000,
       requestTimeoutMs: 1000,
       keepAliveTimeoutMs: 1000,

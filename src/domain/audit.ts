@@ -5,7 +5,7 @@ export interface AuditRecord {
   readonly atMs: number;
   /** Id of a key, or `command line`, or `server`. */
   readonly actor: string;
-  /** `key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, … */
+  /** `key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, `model.learn`, … */
   readonly action: string;
   /** Id of what it was done to. */
   readonly target: string;

@@ -15,23 +15,28 @@ export interface BodyLimitsByRoute {
   readonly reranking: BodyLimits;
   readonly chat: BodyLimits;
   readonly administration: BodyLimits;
+  readonly learning: BodyLimits;
 }
 
 /** Far above what a model's context can hold: what is longer is no document but an attack, or a mistake. */
 const MAX_VALUES = 100_000;
 /** 2,048 arrays of as many ids of tokens as a text may have. */
 const MAX_TOKEN_ARRAY_VALUES = 600_000;
+/** Ten thousand rows with a hundred values each. */
+const MAX_LEARNING_VALUES = 1_000_000;
 const ADMINISTRATION: BodyLimits = { bytes: 256 * 1024, values: 10_000 };
 
 export interface ConfiguredBodyLimits {
   readonly bodyLimitBytes: number;
   readonly decisionBodyLimitBytes: number;
+  readonly learningBodyLimitBytes: number;
   readonly tokenArrays: 'refuse' | 'model';
 }
 
 export function bodyLimitsByRoute({
   bodyLimitBytes,
   decisionBodyLimitBytes,
+  learningBodyLimitBytes,
   tokenArrays,
 }: ConfiguredBodyLimits): BodyLimitsByRoute {
   return {
@@ -40,6 +45,7 @@ export function bodyLimitsByRoute({
     reranking: { bytes: bodyLimitBytes, values: MAX_VALUES },
     chat: { bytes: bodyLimitBytes, values: MAX_VALUES },
     administration: ADMINISTRATION,
+    learning: { bytes: learningBodyLimitBytes, values: MAX_LEARNING_VALUES },
   };
 }
 

@@ -5,6 +5,8 @@ import { ENDPOINT_OF_TYPE } from '../domain/model-card.ts';
 import { type BodyLimits, type BodyLimitsByRoute, describeBytes } from './body-limits.ts';
 import { BODY_ENCODINGS } from './content-encoding.ts';
 
+const LEARNING_PATH = '/admin/v1/models';
+
 export function describeBodies(paths: OpenAPIV3_1.PathsObject, limits: BodyLimitsByRoute): void {
   for (const [path, item] of Object.entries(paths)) {
     for (const operation of Object.values(item ?? {})) {
@@ -19,6 +21,7 @@ function limitsOf(path: string, limits: BodyLimitsByRoute): BodyLimits {
   if (path === ENDPOINT_OF_TYPE.decision) return limits.decisions;
   if (path === ENDPOINT_OF_TYPE.embedding) return limits.embeddings;
   if (path === ENDPOINT_OF_TYPE.reranker) return limits.reranking;
+  if (path === LEARNING_PATH) return limits.learning;
   return path === ENDPOINT_OF_TYPE.llm ? limits.chat : limits.administration;
 }
 

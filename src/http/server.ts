@@ -10,6 +10,7 @@ import type { Catalog } from '../services/catalog.ts';
 import type { ChatService } from '../services/chat/chat.ts';
 import type { InferenceService } from '../services/inference/inference.ts';
 import { KeyRoom } from '../services/key-room.ts';
+import type { LearningService } from '../services/learning/learning.ts';
 import type { ServerStatus } from '../services/server-status.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';
@@ -48,6 +49,8 @@ export interface HttpOptions {
   readonly bodyLimitBytes: number;
   /** Largest body of a decision. */
   readonly decisionBodyLimitBytes: number;
+  /** Largest body of labelled rows. */
+  readonly learningBodyLimitBytes: number;
   /** Memory for bodies that are being read or wait to be let go. Default: an eighth of what the heap may take. */
   readonly bodiesBytes?: number | undefined;
   /** From the first byte of a request to its last header; later is 408. */
@@ -80,6 +83,8 @@ export interface HttpDeps {
   readonly chat: ChatService;
   /** Absent: there is no store behind this server, and none of the routes that need one. */
   readonly administration?: Administration | undefined;
+  /** Absent: nothing is learned over HTTP. */
+  readonly learning?: LearningService | undefined;
   /** `draining` from the moment the process is told to stop. */
   readonly readiness: () => ReadinessState;
   /** Whether that is so; read several times a request. */
@@ -141,7 +146,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
       const { intake, limits } = bodies;
       const { status, readiness, options } = deps;
       const told = { status, readiness, version: options.version };
-      await adminRoutes(api, { ...administration, ...told, catalog, intake, bodyLimits: limits.administration });
+      const { learning } = deps;
+      await adminRoutes(api, { ...administration, ...told, learning, catalog, intake, bodyLimits: limits });
     };
     await app.register(register, { prefix: '/admin/v1' });
   }

@@ -22,6 +22,8 @@ export function toTarget(question: Question, { gold, soft }: { gold?: unknown; s
   return { names, target: toShares(names, { [String(gold)]: 1 }) };
 }
 
+const NO_OPTION = 'what it says is right is none of its options';
+
 const GOLD_MESSAGES = {
   choice: "the 'gold' of a choice must be the name of an option",
   noul: "the 'gold' of a noul must be true or false",
@@ -48,7 +50,7 @@ export function toShares(names: readonly string[], shares: unknown): number[] {
   if (!isRecord(shares)) throw new RowFault("'soft' must be an object: option name → share");
   const given = new Map(Object.entries(shares));
   for (const [name, share] of given) {
-    if (!names.includes(name)) throw new RowFault(`"${name}" is none of its options`);
+    if (!names.includes(name)) throw new RowFault(`"${name}" is none of its options`, NO_OPTION);
     if (typeof share !== 'number' || !(share >= 0)) throw new RowFault('a share must be a number, not negative');
   }
   const values = names.map((name) => Number(given.get(name) ?? 0));

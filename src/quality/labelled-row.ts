@@ -136,7 +136,8 @@ function sharedQuestions(row: Record<string, unknown>, { questions }: RowDefault
   }
   for (const named of [row['gold'], row['soft']]) {
     const unknown = Object.keys(isRecord(named) ? named : {}).find((name) => !Object.hasOwn(questions, name));
-    if (unknown !== undefined) throw new RowFault(`there is no question "${unknown}"`);
+    if (unknown !== undefined)
+      throw new RowFault(`there is no question "${unknown}"`, 'it answers a question that is none of the shared ones');
   }
   return Object.entries(questions).flatMap(([name, raw]) => {
     const right = ofRow(row, name);
@@ -175,6 +176,7 @@ function labelled(name: string, raw: unknown, { gold, soft }: RightAnswer): Labe
     const { names, target } = toTarget(question, { gold, soft });
     return { task: question.type, question, names, target };
   } catch (error) {
-    throw error instanceof RowFault ? new RowFault(`question "${name}": ${error.message}`) : error;
+    if (!(error instanceof RowFault)) throw error;
+    throw new RowFault(`question "${name}": ${error.message}`, error.unquoted);
   }
 }

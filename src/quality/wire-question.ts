@@ -7,6 +7,14 @@ import type { ChoiceOption, Question } from '../domain/question.ts';
 /** What is wrong with a row, without its line. */
 export class RowFault extends Error {
   override readonly name = 'RowFault';
+  /** Without a text of the row. */
+  readonly unquoted: string;
+
+  /** @param unquoted where the message quotes the row */
+  constructor(message: string, unquoted = message) {
+    super(message);
+    this.unquoted = unquoted;
+  }
 }
 
 /** @param raw a question as a request has it. @throws RowFault */

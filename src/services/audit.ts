@@ -1,6 +1,7 @@
-// The audit trail: what administrators did. It is written with each change, by the stores; here it is read.
+// The audit trail: what administrators did. A change of the store is written with its record by the store itself; what is
+// changed elsewhere is recorded here. Read here, too.
 
-import type { StoredAuditRecord } from '../domain/audit.ts';
+import type { AuditRecord, StoredAuditRecord } from '../domain/audit.ts';
 import { type Page, pageOf } from '../domain/page.ts';
 import type { AuditStore } from '../storage/stores.ts';
 
@@ -9,6 +10,11 @@ export class AuditService {
 
   constructor(store: AuditStore) {
     this.#store = store;
+  }
+
+  /** Before what it tells of is done. @throws StoreUnavailableError: then it must not be done */
+  async record(record: AuditRecord): Promise<void> {
+    await this.#store.append(record);
   }
 
   /** Newest first. @param page `before`: id of the last record of the page before */

@@ -40,6 +40,10 @@ const ADMIN_ROUTES = [
   ['GET', '/admin/v1/latency', 200],
   ['GET', '/admin/v1/requests/feed', 200],
   ['GET', '/admin/v1/status', 200],
+  ['GET', '/admin/v1/models', 200],
+  ['POST', '/admin/v1/models', 400],
+  ['GET', '/admin/v1/models/support', 404],
+  ['DELETE', '/admin/v1/models/support', 404],
 ] as const;
 
 describe('the scope inference', () => {
@@ -73,7 +77,7 @@ describe('the scope admin', () => {
     const described = Object.entries(paths as Record<string, object>)
       .filter(([path]) => path.startsWith('/admin/'))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
-    const tested = ADMIN_ROUTES.map(([method, path]) => `${method} ${path.replace('key_0', '{id}')}`);
+    const tested = ADMIN_ROUTES.map(([method, path]) => `${method} ${path.replace(/key_0|support/, '{id}')}`);
     expect(described.sort()).toEqual(tested.sort());
   });
 
@@ -171,6 +175,11 @@ describe('a store that fails', () => {
       '/admin/v1/keys': { name: 'a' },
       '/admin/v1/prices': { model: 'kev', input_usd: '1', output_usd: '1' },
       '/admin/v1/keys/key_0': { name: 'a' },
+      '/admin/v1/models': {
+        id: 'support',
+        questions: { urgent: { type: 'noul', instructions: 'Is it urgent?' } },
+        rows: [{ state: 'now', gold: { urgent: true } }],
+      },
     };
     const files = [
       ['GET', '/admin/v1/requests?format=csv'],
@@ -178,8 +187,10 @@ describe('a store that fails', () => {
       ['GET', '/ai/v1/usage'],
     ] as const;
     // What is in force and how the server does are known; everything else is asked of the store.
-    const known = ['GET /admin/v1/prices', 'GET /admin/v1/status'];
-    const routes = [...ADMIN_ROUTES, ...files].filter(([method, path]) => !known.includes(`${method} ${path}`));
+    const known = ['GET /admin/v1/prices', 'GET /admin/v1/status', 'GET /admin/v1/models'];
+    const routes = [...ADMIN_ROUTES, ...files].filter(
+      ([method, path]) => !known.includes(`${method} ${path}`) && !path.endsWith('/support'),
+    );
     for (const [method, path] of routes) {
       const body = method === 'GET' ? undefined : bodies[path];
       const { status, json } = await other.server.send(method, path, body, headers);

@@ -43,6 +43,15 @@ const BODIES: readonly [method: 'POST' | 'PATCH', path: string, fields: readonly
     ['model', 'input_usd', 'cached_input_usd', 'output_usd', 'effective_from'],
     { model: 'kev', input_usd: '1', output_usd: '1' },
   ],
+  [
+    'POST',
+    '/admin/v1/models',
+    ['id', 'model', 'embedder', 'more', 'questions', 'rows'],
+    {
+      ...{ id: 'support', questions: { urgent: { type: 'noul', instructions: 'Is it urgent?' } } },
+      rows: [{ state: 'now', gold: { urgent: true } }],
+    },
+  ],
 ];
 
 const QUERIES: readonly [path: string, parameters: readonly string[]][] = [
@@ -123,12 +132,15 @@ export function describeHostile(store: string, start: () => Promise<AdminServer>
 
     describe('an id in a path', () => {
       it.each(HOSTILE)('does no harm as %j', async (text) => {
-        const path = `/admin/v1/keys/${encodeURIComponent(text.toWellFormed())}`;
+        const id = encodeURIComponent(text.toWellFormed());
+        const path = `/admin/v1/keys/${id}`;
         for (const reply of [
           await server.get(path, admin),
           await server.patch(path, admin, { name: 'a' }),
           await server.post(`${path}/rotate`, admin),
           await server.post(`${path}/revoke`, admin),
+          await server.get(`/admin/v1/models/${id}!`, admin),
+          await server.server.send('DELETE', `/admin/v1/models/${id}!`, undefined, admin.headers),
         ]) {
           expectInOrder(reply);
           expect(reply.status).toBe(404);

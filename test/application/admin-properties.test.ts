@@ -54,6 +54,36 @@ const priceBody = fc.record(
   },
   optional,
 );
+const gold = fc.oneof(fc.boolean(), fc.constantFrom('a', '__proto__', 7, null), fc.jsonValue());
+const question = fc.record(
+  {
+    type: fc.constantFrom('choice', 'noul', 'score', 'x'),
+    instructions: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    criteria: fc.oneof(fc.constantFrom({ a: null }, ['a', 'b'], null), fc.jsonValue()),
+    gold,
+    soft: fc.jsonValue(),
+  },
+  optional,
+);
+const labelledRow = fc.record(
+  {
+    state: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    questions: fc.oneof(fc.dictionary(fc.string(), question), fc.array(question), fc.jsonValue()),
+    gold: fc.oneof(fc.record({ q: gold }, optional), fc.jsonValue()),
+  },
+  optional,
+);
+const modelBody = fc.record(
+  {
+    id: fc.oneof(fc.constantFrom('support', 'kev', '..', ''), fc.string({ unit: 'binary' })),
+    model: fc.oneof(fc.constantFrom('kev', 'text-embed-mini', 'nobody'), fc.jsonValue()),
+    embedder: fc.jsonValue(),
+    more: fc.oneof(fc.boolean(), fc.jsonValue()),
+    questions: fc.oneof(fc.record({ q: question }), fc.jsonValue()),
+    rows: fc.oneof(fc.array(labelledRow, { maxLength: 60 }), fc.jsonValue()),
+  },
+  optional,
+);
 const anything = (body: fc.Arbitrary<unknown>) => fc.oneof({ weight: 4, arbitrary: body }, fc.jsonValue());
 
 async function expectOrder(method: 'POST' | 'PATCH', path: string, body: unknown): Promise<void> {
@@ -69,6 +99,7 @@ describe('never a 5xx', () => {
     ['POST', '/admin/v1/keys', keyBody],
     ['PATCH', '/admin/v1/keys/TARGET', keyBody],
     ['POST', '/admin/v1/prices', priceBody],
+    ['POST', '/admin/v1/models', modelBody],
     [
       'POST',
       '/admin/v1/keys/TARGET/rotate',

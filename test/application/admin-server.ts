@@ -9,11 +9,16 @@ import type { LedgerRow } from '../../src/domain/ledger.ts';
 import type { Administration } from '../../src/services/administration.ts';
 import { AuditService } from '../../src/services/audit.ts';
 import { ApiKeyService, type NewApiKey } from '../../src/services/keys/keys.ts';
+import { LearningService } from '../../src/services/learning/learning.ts';
 import { PriceService } from '../../src/services/prices.ts';
 import { UsageService } from '../../src/services/reports/reports.ts';
 import { openSqliteStores } from '../../src/storage/sqlite/open-sqlite-stores.ts';
 import type { Stores } from '../../src/storage/stores.ts';
+import { FakeLearner } from './fake-learner.ts';
 import { startServerOf, type TestReply, type TestServer } from './test-server.ts';
+
+/** Labelled rows of a request at most. */
+export const MAX_ROWS = 50;
 
 /** A Saturday noon. */
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
@@ -37,14 +42,19 @@ export class AdminServer {
   readonly stores: Stores;
   readonly keys: ApiKeyService;
   readonly administration: Administration;
+  /** What learns for this server, and what it serves of it. */
+  readonly learner: FakeLearner;
   readonly clock: { nowMs: number };
   readonly #folder: string;
 
-  private constructor(parts: Pick<AdminServer, 'server' | 'stores' | 'administration' | 'clock'> & { folder: string }) {
+  private constructor(
+    parts: Pick<AdminServer, 'server' | 'stores' | 'administration' | 'learner' | 'clock'> & { folder: string },
+  ) {
     this.server = parts.server;
     this.stores = parts.stores;
     this.administration = parts.administration;
     this.keys = parts.administration.keys;
+    this.learner = parts.learner;
     this.clock = parts.clock;
     this.#folder = parts.folder;
   }
@@ -61,8 +71,13 @@ export class AdminServer {
       usage: new UsageService({ usage: stores.usage, ledger: stores.ledger, nowMs }),
       audit: new AuditService(stores.audit),
     };
-    const server = await startServerOf({ authenticator: keys, administration });
-    return new AdminServer({ server, stores, administration, clock, folder });
+    const learner = new FakeLearner();
+    const learning = new LearningService({
+      ...{ learner, models: learner.models, journal: learner.journal, audit: administration.audit },
+      ...{ maxRows: MAX_ROWS, onEvent: (event) => learner.events.push(event), nowMs },
+    });
+    const server = await startServerOf({ authenticator: keys, administration, learning });
+    return new AdminServer({ server, stores, administration, learner, clock, folder });
   }
 
   async close(): Promise<void> {

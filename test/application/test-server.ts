@@ -16,6 +16,7 @@ import type { Administration } from '../../src/services/administration.ts';
 import { type Aliases, Catalog } from '../../src/services/catalog.ts';
 import { ChatService } from '../../src/services/chat/chat.ts';
 import { InferenceService } from '../../src/services/inference/inference.ts';
+import type { LearningService } from '../../src/services/learning/learning.ts';
 import type { ChatUpstream } from '../../src/upstream/chat-upstream.ts';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { createFakeEngine, type FakeEngine } from './fake-engine.ts';
@@ -38,6 +39,7 @@ const OPTIONS: HttpOptions = {
   version: '1.2.3',
   bodyLimitBytes: 8 * 1024 * 1024,
   decisionBodyLimitBytes: 2 * 1024 * 1024,
+  learningBodyLimitBytes: 4 * 1024 * 1024,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   keepAliveTimeoutMs: 5_000,
@@ -94,6 +96,8 @@ export interface TestParts {
   readonly authenticator?: Authenticator;
   /** Absent: a server without a store. */
   readonly administration?: Administration;
+  /** Absent: nothing is learned. */
+  readonly learning?: LearningService;
   readonly aliases?: Aliases;
   /** Absent: answers are not shared. */
   readonly answers?: MergingOptions;
@@ -133,6 +137,7 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
   const app = await createHttpServer({
     authenticator: parts.authenticator ?? { authenticate },
     administration,
+    learning: parts.learning,
     catalog,
     inference: new InferenceService(answering, catalog, accounting),
     chat,

@@ -13,7 +13,9 @@ const auditRecordSchema = z
     id: z.int().min(0).describe('Its number; later ones are higher.'),
     at: instantReply.describe('When it was done.'),
     actor: z.string().describe('Id of a key, `command line`, or `server`.'),
-    action: z.string().describe('`key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, …'),
+    action: z
+      .string()
+      .describe('`key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, `model.learn`, …'),
     target: z.string().describe('Id of what it was done to.'),
     details: z.record(z.string(), z.unknown()).describe('What changed.'),
   })

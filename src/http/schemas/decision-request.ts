@@ -55,7 +55,7 @@ const isPlainObject = (value: unknown) => typeof value === 'object' && value !==
 const TYPE_MESSAGE = 'The field \'type\' must be "choice", "score" or "noul".';
 const typeOf = <Type extends string>(type: Type) => z.literal(type).describe('The kind of question.');
 const QUESTION_MESSAGE = 'A question must be an object, such as {"type": "noul", "instructions": "Is it urgent?"}.';
-const questionSchema = z
+export const questionSchema = z
   .preprocess(
     (input) => pick(input, ['type', 'instructions', 'criteria']),
     z.discriminatedUnion(
