@@ -4,7 +4,7 @@ import type { QuestionType } from '../domain/question.ts';
 import type { Head } from './learned-model.ts';
 
 /** A probability below this says no more: one certain mistake of the base must not decide over the rest. */
-const LEAST_PROBABILITY = 1e-7;
+const LEAST_PROBABILITY = 1e-6;
 
 /** @returns `[dimensions]` of float64 */
 export function normalise(vector: Float32Array, { centre, parts }: Pick<Head, 'centre' | 'parts'>): Float64Array {
