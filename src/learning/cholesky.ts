@@ -4,7 +4,7 @@
 import type { WorkPace } from './work-pace.ts';
 
 /** `L` of `L · Lᵀ = matrix`. @param matrix `[n, n]`, positive definite; the upper half is not read */
-export async function factorise(matrix: Float64Array, n: number, pace: WorkPace): Promise<Float64Array> {
+async function factorise(matrix: Float64Array, n: number, pace: WorkPace): Promise<Float64Array> {
   const lower = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {
     for (let j = 0; j <= i; j++) {
@@ -16,17 +16,27 @@ export async function factorise(matrix: Float64Array, n: number, pace: WorkPace)
   return lower;
 }
 
-/** Solves `L · Lᵀ · x = values` in place. @param lower `[n, n]` @param values `[n, columns]` */
-export function solve(lower: Float64Array, n: number, values: Float64Array, columns: number): void {
+/** @param matrix `[n, n]`, positive definite; the upper half is not read */
+export async function invert(matrix: Float64Array, n: number, pace: WorkPace): Promise<Float64Array> {
+  const lower = await factorise(matrix, n, pace);
+  // Row i of M = L⁻¹, from those above it; then the inverse is Mᵀ · M.
+  const rows = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {
-    for (let j = 0; j < i; j++) addRow(values, i, j, -(lower[i * n + j] ?? 0), columns);
-    scaleRow(values, i, 1 / (lower[i * n + i] ?? 1), columns);
+    rows[i * n + i] = 1;
+    for (let j = 0; j < i; j++)
+      addRow(rows, { to: i * n, from: j * n, factor: -(lower[i * n + j] ?? 0), length: j + 1 });
+    const diagonal = lower[i * n + i] ?? 1;
+    for (let k = 0; k <= i; k++) rows[i * n + k] = (rows[i * n + k] ?? 0) / diagonal;
+    await pace.spend((i * i) / 2);
   }
-  for (let i = n - 1; i >= 0; i--) {
-    scaleRow(values, i, 1 / (lower[i * n + i] ?? 1), columns);
-    // Row i of L is column i of Lᵀ: what is known of x[i] is taken from all rows above at once.
-    for (let j = 0; j < i; j++) addRow(values, j, i, -(lower[i * n + j] ?? 0), columns);
+  const inverse = new Float64Array(n * n);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j <= i; j++) {
+      addRow(inverse, { to: j * n, from: i * n, factor: rows[i * n + j] ?? 0, length: i + 1 }, rows);
+    }
+    await pace.spend((i * i) / 2);
   }
+  return inverse;
 }
 
 /** Solves `Lᵀ · x = values` in place. @param lower `[n, stride]`, of which the first n columns count @param values `[n, columns]` */
@@ -37,8 +47,11 @@ export function solveTransposed(
   columns: number,
 ): void {
   for (let i = n - 1; i >= 0; i--) {
-    scaleRow(values, i, 1 / (lower[i * stride + i] ?? 1), columns);
-    for (let j = 0; j < i; j++) addRow(values, j, i, -(lower[i * stride + j] ?? 0), columns);
+    const diagonal = lower[i * stride + i] ?? 1;
+    for (let k = i * columns; k < (i + 1) * columns; k++) values[k] = (values[k] ?? 0) / diagonal;
+    for (let j = 0; j < i; j++) {
+      addRow(values, { to: j * columns, from: i * columns, factor: -(lower[i * stride + j] ?? 0), length: columns });
+    }
   }
 }
 
@@ -89,11 +102,13 @@ function dotRows(values: Float64Array, from: number, other: number, length: numb
   return total;
 }
 
-function addRow(values: Float64Array, to: number, from: number, factor: number, columns: number): void {
-  const [target, source] = [to * columns, from * columns];
-  for (let k = 0; k < columns; k++) values[target + k] = (values[target + k] ?? 0) + factor * (values[source + k] ?? 0);
+interface RowSum {
+  readonly to: number;
+  readonly from: number;
+  readonly factor: number;
+  readonly length: number;
 }
 
-function scaleRow(values: Float64Array, row: number, factor: number, columns: number): void {
-  for (let at = row * columns; at < (row + 1) * columns; at++) values[at] = (values[at] ?? 0) * factor;
+function addRow(values: Float64Array, { to, from, factor, length }: RowSum, source: Float64Array = values): void {
+  for (let k = 0; k < length; k++) values[to + k] = (values[to + k] ?? 0) + factor * (source[from + k] ?? 0);
 }

@@ -11,7 +11,7 @@ export const STRENGTHS = [3, 1, 0.3, 0.1, 0.03] as const;
 const USUAL_STRENGTH = 0.3;
 const STRENGTH_PENALTY = 0.5;
 /** Per row, of fits that are only compared. */
-export const COARSE_GAIN = 1e-4;
+export const COARSE_GAIN = 3e-4;
 /** Per row, of a fit that is kept. */
 export const FINE_GAIN = 1e-18;
 

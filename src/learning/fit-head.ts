@@ -1,9 +1,10 @@
 // Fits a head to some of the rows: the least of the summed cross-entropy and penalties on weights, biases and the distance
 // of the offset's weight from 1. Convex: there is one solution.
 
-import { factorise, solve } from './cholesky.ts';
+import { invert } from './cholesky.ts';
 import type { FitRows } from './fit-rows.ts';
 import { type ConvexFunction, minimise } from './minimise.ts';
+import { addProducts, multiply } from './products.ts';
 import type { WorkPace } from './work-pace.ts';
 
 export interface Penalty {
@@ -30,7 +31,7 @@ export class HeadFitter {
   readonly #rows: FitRows;
   readonly #pace: WorkPace;
   #products: Float64Array | undefined;
-  readonly #factors = new Map<number, Float64Array>();
+  readonly #inverses = new Map<number, Float64Array>();
 
   constructor(rows: FitRows, pace: WorkPace) {
     this.#rows = rows;
@@ -56,7 +57,7 @@ export class HeadFitter {
       isLearned,
       lambda,
       penalty,
-      factor: await this.#factorOf(lambda),
+      inverse: await this.#inverseOf(lambda),
       pace: this.#pace,
     });
     const first = new Float64Array(width * columns + options + 1);
@@ -76,17 +77,17 @@ export class HeadFitter {
   }
 
   /** Of about the Hessian of one column of weights on all rows. */
-  async #factorOf(lambda: number): Promise<Float64Array> {
-    const known = this.#factors.get(lambda);
+  async #inverseOf(lambda: number): Promise<Float64Array> {
+    const known = this.#inverses.get(lambda);
     if (known !== undefined) return known;
     this.#products ??= await multiplyTransposed(this.#rows, this.#pace);
     const { width } = this.#rows;
     const curvature = curvatureOf(this.#rows);
     const matrix = this.#products.map((value) => value * curvature);
     for (let d = 0; d < width; d++) matrix[d * width + d] = (matrix[d * width + d] ?? 0) + lambda;
-    const factor = await factorise(matrix, width, this.#pace);
-    this.#factors.set(lambda, factor);
-    return factor;
+    const inverse = await invert(matrix, width, this.#pace);
+    this.#inverses.set(lambda, inverse);
+    return inverse;
   }
 }
 
@@ -128,7 +129,8 @@ interface LossTerms {
   readonly isLearned: readonly boolean[];
   readonly lambda: number;
   readonly penalty: Penalty;
-  readonly factor: Float64Array;
+  /** `[width, width]` */
+  readonly inverse: Float64Array;
   readonly pace: WorkPace;
 }
 
@@ -138,16 +140,19 @@ class HeadLoss implements ConvexFunction {
   readonly #members: readonly number[];
   readonly #terms: LossTerms;
   readonly #columns: number;
+  /** Places of all rows of the inverse. */
+  readonly #every: Uint32Array;
   readonly #residues: Float64Array;
   readonly #logits: Float64Array;
   readonly #biasCurvature: number;
-  #offsetCurvature: number;
+  readonly #offsetCurvature: number;
 
   constructor(rows: FitRows, members: readonly number[], terms: LossTerms) {
     this.#rows = rows;
     this.#members = members;
     this.#terms = terms;
     this.#columns = rows.places === undefined ? rows.options : 1;
+    this.#every = Uint32Array.from({ length: rows.width }, (_, place) => place);
     this.#residues = new Float64Array(members.length * this.#columns);
     this.#logits = new Float64Array(rows.options);
     this.#biasCurvature = (members.length * (1 - 1 / rows.options)) / rows.options + terms.penalty.biases;
@@ -229,7 +234,8 @@ class HeadLoss implements ConvexFunction {
   precondition(direction: Float64Array): void {
     const { width } = this.#rows;
     const weights = width * this.#columns;
-    solve(this.#terms.factor, width, direction.subarray(0, weights), this.#columns);
+    const matrix = { x: this.#terms.inverse, width };
+    multiply(matrix, this.#every, direction.slice(0, weights), direction.subarray(0, weights), this.#columns);
     for (let i = weights; i < direction.length - 1; i++) direction[i] = (direction[i] ?? 0) / this.#biasCurvature;
     direction[direction.length - 1] = (direction.at(-1) ?? 0) / this.#offsetCurvature;
   }
@@ -237,76 +243,5 @@ class HeadLoss implements ConvexFunction {
   pause(): Promise<void> {
     const { width } = this.#rows;
     return this.#terms.pace.spend(this.#columns * width * (2 * this.#members.length + 2 * width));
-  }
-}
-
-/** scores `[members, columns]` = x · weights; four rows of weights at a time, which spares most of the reading and writing */
-export function multiply(
-  { x, width }: Pick<FitRows, 'x' | 'width'>,
-  members: readonly number[],
-  weights: Float64Array,
-  scores: Float64Array,
-  columns: number,
-): void {
-  scores.fill(0);
-  for (let at = 0; at < members.length; at++) {
-    const [from, to] = [(members[at] ?? 0) * width, at * columns];
-    let d = 0;
-    for (; d + 3 < width; d += 4) {
-      const [a, b, c, e] = [x[from + d] ?? 0, x[from + d + 1] ?? 0, x[from + d + 2] ?? 0, x[from + d + 3] ?? 0];
-      const row = d * columns;
-      for (let k = 0; k < columns; k++) {
-        scores[to + k] =
-          (scores[to + k] ?? 0) +
-          (a * (weights[row + k] ?? 0) +
-            b * (weights[row + columns + k] ?? 0) +
-            c * (weights[row + 2 * columns + k] ?? 0) +
-            e * (weights[row + 3 * columns + k] ?? 0));
-      }
-    }
-    for (; d < width; d++) {
-      const value = x[from + d] ?? 0;
-      for (let k = 0; k < columns; k++)
-        scores[to + k] = (scores[to + k] ?? 0) + value * (weights[d * columns + k] ?? 0);
-    }
-  }
-}
-
-/** gradient `[width, columns]` += xᵀ · residues, four rows at a time */
-function addProducts(
-  { x, width }: FitRows,
-  members: readonly number[],
-  residues: Float64Array,
-  gradient: Float64Array,
-  columns: number,
-): void {
-  let at = 0;
-  for (; at + 3 < members.length; at += 4) {
-    const i = (members[at] ?? 0) * width;
-    const j = (members[at + 1] ?? 0) * width;
-    const l = (members[at + 2] ?? 0) * width;
-    const m = (members[at + 3] ?? 0) * width;
-    const from = at * columns;
-    for (let d = 0; d < width; d++) {
-      const [a, b, c, e] = [x[i + d] ?? 0, x[j + d] ?? 0, x[l + d] ?? 0, x[m + d] ?? 0];
-      const to = d * columns;
-      for (let k = 0; k < columns; k++) {
-        gradient[to + k] =
-          (gradient[to + k] ?? 0) +
-          (a * (residues[from + k] ?? 0) +
-            b * (residues[from + columns + k] ?? 0) +
-            c * (residues[from + 2 * columns + k] ?? 0) +
-            e * (residues[from + 3 * columns + k] ?? 0));
-      }
-    }
-  }
-  for (; at < members.length; at++) {
-    const [i, from] = [(members[at] ?? 0) * width, at * columns];
-    for (let d = 0; d < width; d++) {
-      const value = x[i + d] ?? 0;
-      for (let k = 0; k < columns; k++) {
-        gradient[d * columns + k] = (gradient[d * columns + k] ?? 0) + value * (residues[from + k] ?? 0);
-      }
-    }
   }
 }

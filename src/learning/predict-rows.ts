@@ -1,8 +1,8 @@
 // What fitted heads say of rows: logits, losses, probabilities, and the temperature that makes them honest. Pure.
 
 import type { FittedHead } from './fit-head.ts';
-import { multiply } from './fit-head.ts';
 import type { FitRows } from './fit-rows.ts';
+import { multiply } from './products.ts';
 
 /** @param into `[rows, options]`, written for these members: −∞ where an option was not offered. @param newOption what an option without rows has instead of a bias */
 export function predictInto(
