@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { z } from 'zod';
 import type { ModelSources } from '../cli/model-sources.ts';
-import type { DecisionModel, Finding, Program, VerifiedModel } from '../cli/program.ts';
+import type { DecisionModel, Finding, LearnWatcher, Program, VerifiedModel } from '../cli/program.ts';
 import type { SettingFlag, SettingFlags } from '../cli/setting-flags.ts';
 import type { CopyTarget, StoreTools } from '../cli/store-tools.ts';
 import type { ServerConnection } from '../client/server-connection.ts';
@@ -25,6 +25,7 @@ import type { Config } from '../config/schema.ts';
 import { SETTINGS, type Setting, unwrap } from '../config/settings.ts';
 import { unrestrictedKey } from '../domain/api-key.ts';
 import type { LocalEngine } from '../engine/local-engine.ts';
+import type { LearnOrder, LearnOutcome } from '../learning/learn-order.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { renderManifest, writeTemperatures } from '../runtime/model-folder/calibrated-folder.ts';
 import { isCalibrated } from '../runtime/model-folder/manifest.ts';
@@ -88,6 +89,7 @@ export const program: Program = {
   openModelSources,
   startLocalServer: (flags) => startLocalServer(loadConfig({ flags })),
   findDecisionModel,
+  learnModel: learnConfigured,
 };
 
 function readVersion(): string {
@@ -173,6 +175,13 @@ async function openModelSources(flags: SettingFlags): Promise<ModelSources> {
   const { createModelSources } = await import('./pull/pulled-models.ts');
   const { config } = loadConfig({ flags });
   return createModelSources({ config, hub: readHubSettings(), now: new Date(), rowBytes: rowBytesOf(config) });
+}
+
+/** Loaded only for its command, as above. */
+async function learnConfigured(flags: SettingFlags, order: LearnOrder, watcher: LearnWatcher): Promise<LearnOutcome> {
+  const { learnModel } = await import('./learn/learn-model.ts');
+  const { config } = loadConfig({ flags });
+  return await learnModel(order, { config, ...watcher, now: new Date(), logger: errorLogger(), engines: localEngines });
 }
 
 /** Loaded only for its command, as above. */

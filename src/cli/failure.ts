@@ -24,6 +24,10 @@ export const COMMAND_CODES = {
     type: 'invalid_request_error',
     when: 'A model cannot be pulled as it is: the message says what was found, and which option answers it.',
   },
+  cannot_learn: {
+    type: 'invalid_request_error',
+    when: 'Nothing can be learned under this name or on this base: the message says why, and which option answers it.',
+  },
   store_failed: { type: 'server_error', when: 'The store cannot be opened, or is in use.' },
   no_answer: { type: 'upstream_error', when: 'The server that was asked did not answer.' },
 } as const;

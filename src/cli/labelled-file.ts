@@ -20,6 +20,7 @@ import {
   type RowDefaults,
   RowFaults,
 } from '../quality/labelled-row.ts';
+import type { OptionRenames } from '../quality/renamed-options.ts';
 import { RowFault } from '../quality/wire-question.ts';
 import { readDelimiter } from './batch-options.ts';
 import type { CommandOption } from './command.ts';
@@ -61,12 +62,14 @@ export interface LabelledFileRules {
   readonly mostRows?: number;
   /** Of a collection's tasks, which have several: the first alone. Default: each row the next one */
   readonly hasOneWording?: boolean;
+  /** Options that have another name by now. */
+  readonly renames?: OptionRenames | undefined;
 }
 
 /** @throws UsageError, LabelledFileError */
 export async function readLabelledFile(
   given: CommandArguments,
-  { mostRows = Number.POSITIVE_INFINITY, hasOneWording = false }: LabelledFileRules = {},
+  { mostRows = Number.POSITIVE_INFINITY, hasOneWording = false, renames }: LabelledFileRules = {},
 ): Promise<LabelledRow[]> {
   const [path, ...others] = given.positionals;
   if (path === undefined || others.length > 0) throw new UsageError('It takes one file of labelled rows.');
@@ -74,6 +77,7 @@ export async function readLabelledFile(
   const task = await findTask(path);
   const defaults = {
     ...(typeof questions === 'string' ? { questions: await readQuestions(questions) } : {}),
+    ...(renames === undefined ? {} : { renames }),
     ...(task === undefined
       ? {}
       : { task: hasOneWording ? { ...task, instructions: task.instructions.slice(0, 1) } : task }),
@@ -150,8 +154,7 @@ async function* readRecords(
     const asked = columns;
     yield {
       line,
-      read: (place) =>
-        parseLabelledRow(rowOfRecord(members, asked, questions), { line, place, defaults: { questions } }),
+      read: (place) => parseLabelledRow(rowOfRecord(members, asked, questions), { line, place, defaults }),
     };
   }
 }

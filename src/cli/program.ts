@@ -5,6 +5,7 @@ import type { ServerConnection } from '../client/server-connection.ts';
 import type { ModelType } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { Temperatures } from '../domain/temperature.ts';
+import type { LearnNews, LearnOrder, LearnOutcome, LearnReport } from '../learning/learn-order.ts';
 import type { Administration } from '../services/administration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Failure } from './failure.ts';
@@ -78,6 +79,13 @@ export interface ShownSetting {
   readonly origin: string;
 }
 
+export interface LearnWatcher {
+  readonly signal: AbortSignal;
+  tell(news: LearnNews): void;
+  /** Before anything is written. */
+  onReport(report: LearnReport): void;
+}
+
 export interface Program {
   readonly version: string;
   readonly settingFlags: readonly SettingFlag[];
@@ -121,6 +129,8 @@ export interface Program {
   /** Ids and aliases, checked against nothing. */
   listModelIds(flags: SettingFlags): Promise<readonly string[]>;
   startLocalServer(flags: SettingFlags): Promise<ServerConnection>;
+  /** From rows to a model folder, in this process. @throws LearnError, StartError; the signal's reason */
+  learnModel(flags: SettingFlags, order: LearnOrder, watcher: LearnWatcher): Promise<LearnOutcome>;
   /** By id among the configured models, or by the path of a model folder. */
   findDecisionModel(flags: SettingFlags, idOrFolder: string): Promise<DecisionModel>;
 }

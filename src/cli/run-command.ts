@@ -26,6 +26,7 @@ import {
   keysShowCommand,
   keysUpdateCommand,
 } from './keys.ts';
+import { learnCommand } from './learn.ts';
 import { modelsListCommand, modelsVerifyCommand } from './models.ts';
 import { modelsInspectCommand, modelsRemoveCommand } from './models-inspect.ts';
 import { modelsPullCommand } from './models-pull.ts';
@@ -43,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   benchCommand,
   evalCommand,
   calibrateCommand,
+  learnCommand,
   keysCreateCommand,
   keysListCommand,
   keysShowCommand,

@@ -121,7 +121,7 @@ function dealAnew(places: readonly number[]): number[] {
 }
 
 /** A bounded number under way; the first failure ends it. */
-async function forEachAtOnce<T>(
+export async function forEachAtOnce<T>(
   items: readonly T[],
   atOnce: number,
   action: (item: T, place: number) => Promise<void>,

@@ -6,6 +6,7 @@ import type { Question } from '../domain/question.ts';
 import { toTarget } from './gold.ts';
 import { type LabelTask, questionOfTask } from './label-task.ts';
 import type { LabelledQuestion } from './labelled-question.ts';
+import { type OptionRenames, renameOptionsOf, renameRight } from './renamed-options.ts';
 import { parseQuestion, RowFault } from './wire-question.ts';
 
 export interface LabelledRow {
@@ -22,6 +23,8 @@ export interface RowDefaults {
   readonly questions?: unknown;
   /** For rows with a `label`. */
   readonly task?: LabelTask;
+  /** Options that have another name by now. */
+  readonly renames?: OptionRenames;
 }
 
 /** All rows that cannot be read, a line each. */
@@ -106,29 +109,27 @@ export function parseLabelledRow(row: unknown, { line, place, defaults }: RowPla
   if (defaults.task !== undefined && row['questions'] === undefined) {
     return { line, state, questions: [questionOfTask(defaults.task, row, place)] };
   }
-  const questions = row['questions'] === undefined ? sharedQuestions(row, defaults) : ownQuestions(row);
+  const questions = row['questions'] === undefined ? sharedQuestions(row, defaults) : ownQuestions(row, defaults);
   if (questions.length === 0) throw new RowFault('it has no questions with a right answer');
   return { line, state, questions };
 }
 
 /** Questions of the row itself: all of them need a right answer, in them or in the row. */
-function ownQuestions(row: Record<string, unknown>): LabelledQuestion[] {
+function ownQuestions(row: Record<string, unknown>, { renames }: RowDefaults): LabelledQuestion[] {
   const { questions } = row;
   if (Array.isArray(questions)) {
-    return questions.map((raw, index) => labelled(`${index + 1}`, raw, rightAnswer(raw)));
+    return questions.map((raw, index) => labelled(`${index + 1}`, raw, rightAnswer(raw), renames));
   }
   if (!isRecord(questions)) throw new RowFault("the field 'questions' must be an object or an array");
   return Object.entries(questions).map(([name, raw]) => {
     const own = rightAnswer(raw);
-    return {
-      ...labelled(name, raw, own.gold === undefined && own.soft === undefined ? ofRow(row, name) : own),
-      task: name,
-    };
+    const right = own.gold === undefined && own.soft === undefined ? ofRow(row, name) : own;
+    return { ...labelled(name, raw, right, renames), task: name };
   });
 }
 
 /** Questions for all rows: asked where the row says what is right. */
-function sharedQuestions(row: Record<string, unknown>, { questions }: RowDefaults): LabelledQuestion[] {
+function sharedQuestions(row: Record<string, unknown>, { questions, renames }: RowDefaults): LabelledQuestion[] {
   if (!isRecord(questions)) {
     const advice =
       row['label'] === undefined ? '' : "; rows with a 'label' need a tasks.json beside the file or above it";
@@ -141,7 +142,8 @@ function sharedQuestions(row: Record<string, unknown>, { questions }: RowDefault
   }
   return Object.entries(questions).flatMap(([name, raw]) => {
     const right = ofRow(row, name);
-    return right.gold === undefined && right.soft === undefined ? [] : [{ ...labelled(name, raw, right), task: name }];
+    if (right.gold === undefined && right.soft === undefined) return [];
+    return [{ ...labelled(name, raw, right, renames), task: name }];
   });
 }
 
@@ -170,10 +172,18 @@ function parseOnce(raw: unknown): Question {
   return question;
 }
 
-function labelled(name: string, raw: unknown, { gold, soft }: RightAnswer): LabelledQuestion {
+function labelled(
+  name: string,
+  raw: unknown,
+  { gold, soft }: RightAnswer,
+  renames: OptionRenames | undefined,
+): LabelledQuestion {
   try {
-    const question = parseOnce(raw);
-    const { names, target } = toTarget(question, { gold, soft });
+    const asked = parseOnce(raw);
+    const isRenamed = renames !== undefined && asked.type === 'choice';
+    const question = isRenamed ? renameOptionsOf(asked, renames) : asked;
+    const right = isRenamed ? { gold: renameRight(gold, renames), soft: renameRight(soft, renames) } : { gold, soft };
+    const { names, target } = toTarget(question, right);
     return { task: question.type, question, names, target };
   } catch (error) {
     if (!(error instanceof RowFault)) throw error;

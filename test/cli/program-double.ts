@@ -83,6 +83,7 @@ export function program(parts: Partial<Program> = {}) {
     openModelSources: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,
     findDecisionModel: NO_SUCH_PLACE,
+    learnModel: NO_SUCH_PLACE,
     ...parts,
   };
   return { whole, said };
