@@ -102,13 +102,13 @@ function dotRows(values: Float64Array, from: number, other: number, length: numb
   return total;
 }
 
-interface RowSum {
+interface RowAddition {
   readonly to: number;
   readonly from: number;
   readonly factor: number;
   readonly length: number;
 }
 
-function addRow(values: Float64Array, { to, from, factor, length }: RowSum, source: Float64Array = values): void {
+function addRow(values: Float64Array, { to, from, factor, length }: RowAddition, source: Float64Array = values): void {
   for (let k = 0; k < length; k++) values[to + k] = (values[to + k] ?? 0) + factor * (source[from + k] ?? 0);
 }
