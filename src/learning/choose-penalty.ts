@@ -51,7 +51,7 @@ export interface PenaltyChoice {
   readonly at: number;
   readonly strength: number;
   readonly temperature: number;
-  /** Whether the head is better than zero-shot. */
+  /** Whether the head is better than zero-shot, before its temperature helps: where that is near, zero-shot is safer. */
   readonly isGain: boolean;
 }
 
@@ -64,7 +64,6 @@ export function choosePenalty(rows: FitRows, held: PathLogits, members: readonly
   const at = losses.reduce((best, loss, i) => (loss < (losses[best] ?? 0) ? i : best), 0);
   const logits = held.logits[at] ?? new Float64Array();
   const temperature = temperatureOfRows(rows, logits, members);
-  const learned = lossOfRows(rows, logits, members, temperature);
   const zeroShot = lossOfRows(rows, zeroShotLogits(rows), members);
-  return { at, strength: STRENGTHS[at] ?? USUAL_STRENGTH, temperature, isGain: learned < zeroShot };
+  return { at, strength: STRENGTHS[at] ?? USUAL_STRENGTH, temperature, isGain: (losses[at] ?? zeroShot) < zeroShot };
 }
