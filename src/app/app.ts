@@ -41,6 +41,8 @@ import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
 import { type Closers, GracePeriod, once, openWith } from './closers.ts';
 import { findLaterFolders, findModelFolders } from './configured-models.ts';
 import { listUpstreams } from './configured-upstreams.ts';
+import { serveLearnedModels } from './learned/served-learned-models.ts';
+import { bringBackFormer } from './pull/folder-draft.ts';
 
 export interface App {
   readonly http: FastifyInstance;
@@ -74,6 +76,8 @@ export interface AppParts {
   readonly cacheFolder: string | undefined;
   /** Absent: one that runs the configured models. */
   readonly engine?: LocalEngine;
+  /** Learned models that are wanted; absent: all of the data folder. */
+  readonly learnedIds?: readonly string[] | undefined;
 }
 
 export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger' | 'engine'>;
@@ -100,6 +104,7 @@ export async function openServer(loaded: LoadedConfig, parts: ServerParts): Prom
     closers.add(() => prices.close());
     await housekeeping.start();
     await prices.start();
+    await bringBackFormer(config.dataDir);
     const ledger = { store: stores.ledger, instanceId: housekeeping.instanceId };
     const known = { authenticator: keys, administration, ledger, cacheFolder: cacheFolderOf(config) };
     const app = await buildApp(loaded, { ...parts, ...known });
@@ -123,40 +128,35 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
   const metrics: Metrics = createMetrics({
-    engineStatus: () => learned.status(),
+    engineStatus: () => engineStatus(),
     answerCounts: sharesAnswers ? () => sharing.answerCounts : undefined,
   });
   const accounting = buildAccounting(config, parts, metrics);
   // Built first, so closed last: whatever ends before has a row to write.
   closers.add(() => accounting.stop());
-  const { cacheFolder, engineLogger = parts.logger } = parts;
-  const configured = () => ({
-    folders: findModelFolders(config),
-    laterFolders: findLaterFolders(config),
-    logger: engineLogger,
-    cacheFolder,
-  });
-  const engine = parts.engine ?? (await startEngine(config, configured()));
+  const engine = parts.engine ?? (await startConfigured(config, parts));
   closers.add(() => engine.drain());
   const sharing = new MergingEngine(engine, config.answers);
   // Outermost: what is shared and kept is the base's, and no new version of a model makes it wrong.
-  const learned = new LearnedEngine(sharesAnswers ? sharing : engine);
-  const upstreams = listUpstreams(loaded).map((options) => {
-    const { name, modelId } = options;
-    const watcher = {
-      called: () => metrics.upstreamCalled(name, modelId),
-      failed: (code: string) => metrics.upstreamFailed(name, modelId, code),
-    };
-    return new HttpChatUpstream({ ...options, watcher });
-  });
+  const heads = new LearnedEngine(sharesAnswers ? sharing : engine);
+  const upstreams = openUpstreams(loaded, metrics);
   closers.add(() => Promise.all(upstreams.map((upstream) => upstream.close())));
-  const catalog = buildCatalog([engine, ...upstreams], parts.administration?.prices, config.aliases);
+  const learned = await serveLearnedModels({
+    config,
+    heads,
+    others: [engine, ...upstreams].flatMap(({ models }) => models),
+    wanted: parts.learnedIds,
+    warn: (message, details) => parts.logger.warn(details, message),
+  });
+  const sources = [engine, learned, ...upstreams];
+  const catalog = buildCatalog(sources, parts.administration?.prices, config.aliases);
+  const engineStatus = () => learned.describe(heads.status());
   const chat = new ChatService(upstreams, catalog, accounting);
   closers.add(() => chat.close());
   const http = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
-    inference: new InferenceService(learned, catalog, accounting),
+    inference: new InferenceService(heads, catalog, accounting),
     chat,
     administration: parts.administration,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
@@ -165,7 +165,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
       host: hostname(),
       processId: process.pid,
       startedAtMs,
-      engine: learned.status(),
+      engine: engineStatus(),
       answers: sharesAnswers ? sharing.answerCounts : null,
       requestsUnderWay: metrics.tally.underWay,
       errors: metrics.tally.errors(),
@@ -186,7 +186,18 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     await closers.closeAll();
     return grace.end();
   });
-  return { http, engine, models: [engine, ...upstreams].flatMap(({ models }) => models), stop };
+  return { http, engine, models: sources.flatMap(({ models }) => models), stop };
+}
+
+function openUpstreams(loaded: LoadedConfig, metrics: Metrics): readonly HttpChatUpstream[] {
+  return listUpstreams(loaded).map((options) => {
+    const { name, modelId } = options;
+    const watcher = {
+      called: () => metrics.upstreamCalled(name, modelId),
+      failed: (code: string) => metrics.upstreamFailed(name, modelId, code),
+    };
+    return new HttpChatUpstream({ ...options, watcher });
+  });
 }
 
 function httpOptionsOf({ http, decisions, embeddings, learning }: Config): Omit<HttpOptions, 'version'> {
@@ -205,6 +216,15 @@ function buildAccounting(
     idempotency,
     metrics,
     onFault: (error) => parts.logger.error({ err: error }, 'an outcome could not be written to the ledger'),
+  });
+}
+
+async function startConfigured(config: Config, { cacheFolder, logger, engineLogger }: AppParts): Promise<LocalEngine> {
+  return await startEngine(config, {
+    folders: findModelFolders(config),
+    laterFolders: findLaterFolders(config),
+    logger: engineLogger ?? logger,
+    cacheFolder,
   });
 }
 

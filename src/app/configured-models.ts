@@ -2,7 +2,7 @@
 // Loads none.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { ListedModel } from '../cli/program.ts';
 import type { Config } from '../config/schema.ts';
 import { messageOf } from '../domain/errors.ts';
@@ -11,16 +11,24 @@ import { priceOf } from '../runtime/model-folder/manifest.ts';
 import { readManifest, readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import { priceOfUpstreamModel } from './configured-upstreams.ts';
+import { isLearnedFolder, listLearnedFolders } from './learned/learned-folder.ts';
+import { listLearnedModels } from './learned/listed-learned-models.ts';
 import { pulledModelsDir } from './pull/pulled-places.ts';
 
 /**
  * The configured folders, or every folder with a manifest, by name: those of `modelsDir`, then those that were pulled.
+ * Learned models are none of them: they are not loaded, and are served wherever their base is.
  * @throws StartError when there is none
  */
 export function findModelFolders({ modelsDir, models, dataDir }: Config): readonly string[] {
   const pulledDir = pulledModelsDir(dataDir);
-  if (models !== undefined) return models.map((entry) => findNamed(toEntry(entry).folder, modelsDir, pulledDir));
-  const pulled = existsSync(pulledDir) ? listModelFoldersIn(pulledDir) : [];
+  if (models !== undefined) {
+    const named = models.map((entry) => findNamed(toEntry(entry).folder, modelsDir, pulledDir));
+    const loaded = named.filter((folder) => !isLearnedFolder(folder));
+    if (loaded.length > 0) return loaded;
+    throw new StartError('The setting models names learned models alone. They are served unasked; name their base.');
+  }
+  const pulled = existsSync(pulledDir) ? listModelFoldersIn(pulledDir).filter((path) => !isLearnedFolder(path)) : [];
   let shipped: readonly string[];
   try {
     shipped = listModelFoldersIn(modelsDir);
@@ -75,11 +83,16 @@ export async function listModels(config: Config): Promise<readonly ListedModel[]
       return { id, type: 'llm' as const, description, source, price: priceOfUpstreamModel(model) };
     }),
   );
-  const models: readonly ListedModel[] = [...local, ...upstream];
+  const learned = await listLearnedModels(config, folders);
+  const models: readonly ListedModel[] = [...local, ...learned, ...upstream];
   const aliases = Object.entries(config.aliases).flatMap(([id, modelId]) =>
     models
       .filter((model) => model.id === modelId)
-      .map(({ repo: _repo, commit: _commit, ...model }) => ({ ...model, id, source: `alias of ${modelId}` })),
+      .map(({ repo: _repo, commit: _commit, base: _base, ...model }) => ({
+        ...model,
+        id,
+        source: `alias of ${modelId}`,
+      })),
   );
   return [...models, ...aliases];
 }
@@ -88,7 +101,8 @@ export async function listModels(config: Config): Promise<readonly ListedModel[]
 export async function listModelIds(config: Config): Promise<readonly string[]> {
   const manifests = await Promise.all(findModelFolders(config).map(readManifest));
   const offered = config.upstreams.flatMap(({ models }) => models.map(({ id }) => id));
-  return [...manifests.map(({ id }) => id), ...offered, ...Object.keys(config.aliases)];
+  const learned = listLearnedFolders(config.dataDir).map((path) => basename(path));
+  return [...manifests.map(({ id }) => id), ...learned, ...offered, ...Object.keys(config.aliases)];
 }
 
 /** By id among the configured models, or by the path of a folder. @throws StartError when there is none, or it is broken */

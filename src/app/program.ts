@@ -29,6 +29,7 @@ import type { LearnOrder, LearnOutcome } from '../learning/learn-order.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { renderManifest, writeTemperatures } from '../runtime/model-folder/calibrated-folder.ts';
 import { isCalibrated } from '../runtime/model-folder/manifest.ts';
+import { StartError } from '../runtime/start-error.ts';
 import { openTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
 import type { Administration } from '../services/administration.ts';
 import type { StoreLocation } from '../storage/store-connection.ts';
@@ -43,6 +44,8 @@ import {
 import { findDecisionFolder, findModelFolders, listModelIds, listModels } from './configured-models.ts';
 import { findFailure } from './failures.ts';
 import { onInterrupt } from './interruption.ts';
+import { type FoundLearned, findLearnedModel, verifyLearned } from './learned/found-learned-model.ts';
+import { isLearnedFolder, listLearnedFolders } from './learned/learned-folder.ts';
 import { rowBytesOf } from './pull/row-memory.ts';
 import { serve } from './server-run.ts';
 
@@ -195,7 +198,12 @@ async function* lookAround(flags: SettingFlags, { isQuick }: { isQuick: boolean 
 async function* verifyModels(flags: SettingFlags, given: readonly string[]): AsyncGenerator<VerifiedModel> {
   const { config } = loadConfig({ flags });
   const logger = errorLogger();
-  for (const folder of given.length > 0 ? given : findModelFolders(config)) {
+  const all = () => [...findModelFolders(config), ...listLearnedFolders(config.dataDir)];
+  for (const folder of given.length > 0 ? given : all()) {
+    if (isLearnedFolder(folder)) {
+      yield await verifyLearned(config, folder);
+      continue;
+    }
     const parts = { folders: [folder], logger, cacheFolder: undefined };
     const engine = await startEngine({ ...config, engine: { ...config.engine, workers: 1 } }, parts);
     try {
@@ -212,6 +220,8 @@ async function* verifyModels(flags: SettingFlags, given: readonly string[]): Asy
 async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<DecisionModel> {
   const loaded = loadConfig({ flags });
   const { config } = loaded;
+  const learned = await findLearnedModel(config, wanted);
+  if (learned !== undefined) return openLearned(loaded, learned);
   const folder = await findDecisionFolder(config, wanted);
   const { path, digest, manifest } = folder;
   const tokenizer = await openTokenizer(path, config.engine.tokenizer);
@@ -222,26 +232,50 @@ async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<D
     temperatures: manifest.temperatures,
     isCalibrated: isCalibrated(manifest),
     countTokens: (text) => tokenizer.encode(text).length,
-    startServer: () => startLocalServer({ ...loaded, config: configOfOne(config, path) }),
+    startServer: () => startLocalServer({ ...loaded, config: configOfFew(config, [path]) }, []),
     renderManifest: (temperatures) => renderManifest(folder, temperatures),
     writeTemperatures: async (temperatures) => (await writeTemperatures(folder, temperatures)).digest,
   };
 }
 
-/** Nobody else is there who would have to wait, and none of a command's calls may be refused for the others' sake. */
-function configOfOne(config: Config, folder: string): Config {
-  const engine = { ...config.engine, queueMaxCostMs: Number.MAX_SAFE_INTEGER, queueDeadlineMs: LONGEST_TIMER_MS };
-  return { ...config, engine, models: [folder], aliases: {} };
+/** A learned model is calibrated as it is learned: nobody can put other temperatures into it. */
+async function openLearned(loaded: LoadedConfig, { folder, base, needed }: FoundLearned): Promise<DecisionModel> {
+  const { config } = loaded;
+  const { temperatures } = base.manifest;
+  const tokenizer = await openTokenizer(base.path, config.engine.tokenizer);
+  const { id } = folder.manifest;
+  const refuse = async (): Promise<never> => {
+    const remedy = `Calibrate ${base.manifest.id}, then learn ${id} again`;
+    throw new StartError(`${id} is a learned model: its probabilities are fitted as it is learned. ${remedy}.`);
+  };
+  return {
+    id,
+    folder: folder.path,
+    digest: folder.digest,
+    temperatures,
+    isCalibrated: true,
+    isLearned: true,
+    countTokens: (text) => tokenizer.encode(text).length,
+    startServer: () => startLocalServer({ ...loaded, config: configOfFew(config, needed) }, [id]),
+    renderManifest: refuse,
+    writeTemperatures: refuse,
+  };
 }
 
-/** Without keys and ledger, and without a port. */
-async function startLocalServer(loaded: LoadedConfig): Promise<ServerConnection> {
+/** Nobody else is there who would have to wait, and none of a command's calls may be refused for the others' sake. */
+function configOfFew(config: Config, folders: readonly string[]): Config {
+  const engine = { ...config.engine, queueMaxCostMs: Number.MAX_SAFE_INTEGER, queueDeadlineMs: LONGEST_TIMER_MS };
+  return { ...config, engine, models: [...folders], aliases: {} };
+}
+
+/** Without keys and ledger, and without a port. @param learnedIds absent: every learned model */
+async function startLocalServer(loaded: LoadedConfig, learnedIds?: readonly string[]): Promise<ServerConnection> {
   const { dataDir, engine } = loaded.config;
   // A command should not leave a data folder behind wherever it is run.
   const keepsGraphs = engine.cacheDir !== undefined || existsSync(dataDir);
   const cacheFolder = keepsGraphs ? cacheFolderOf(loaded.config) : undefined;
   const authenticator = { authenticate: async () => LOCAL_KEY };
-  const app = await buildApp(loaded, { version, logger: errorLogger(), authenticator, cacheFolder });
+  const app = await buildApp(loaded, { version, logger: errorLogger(), authenticator, cacheFolder, learnedIds });
   const close = async (): Promise<void> => {
     await app.stop();
     localEngines.delete(app.engine);

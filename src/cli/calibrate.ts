@@ -62,6 +62,11 @@ export const calibrateCommand: Command = {
 async function calibrateOn(rows: readonly LabelledRow[], given: CommandArguments, program: Program): Promise<ExitCode> {
   const { model: wanted = DEFAULT_MODEL } = given.options;
   const model = await program.findDecisionModel(given.settings, String(wanted));
+  if (model.isLearned) {
+    throw new UsageError(
+      `${model.id} is a learned model: it is calibrated whenever it is learned. Calibrate its base.`,
+    );
+  }
   const { answers, refusals } = await askAll(rows, model);
   if (refusals.length > 0) throw refused(refusals);
   const calibration = calibrate(answers, model.temperatures);

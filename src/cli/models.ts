@@ -17,7 +17,7 @@ export const modelsListCommand: Command = {
   examples: [{ text: 'Models, where they come from, and their digests', command: 'umpire models list' }],
   json: {
     isList: true,
-    members: ['id', 'type', 'description', 'source', 'digest', 'load', 'licence', 'repo', 'commit'],
+    members: ['id', 'type', 'description', 'source', 'digest', 'load', 'licence', 'repo', 'commit', 'base', 'fault'],
   },
   async run(given, program) {
     refusePositionals(given);
@@ -54,8 +54,16 @@ export const modelsVerifyCommand: Command = {
   },
 };
 
-function toRow({ id, type, source, load, digest, licence, repo, commit }: ListedModel): string[] {
+function toRow({ id, type, source, load, digest, licence, repo, commit, base, fault }: ListedModel): string[] {
   const when = { start: 'at the start', 'first-use': 'at first use' };
-  const from = repo === undefined ? source : `${repo} at ${commit?.slice(0, COMMIT_DIGITS)}`;
-  return [id, type, licence ?? '–', from, load === undefined ? '–' : when[load], digest ?? '–'];
+  const pulled = repo === undefined ? source : `${repo} at ${commit?.slice(0, COMMIT_DIGITS)}`;
+  const from = base === undefined ? pulled : `learned on ${base}`;
+  return [
+    id,
+    type,
+    licence ?? '–',
+    fault === undefined ? from : `not served: ${fault}`,
+    load === undefined ? '–' : when[load],
+    digest ?? '–',
+  ];
 }

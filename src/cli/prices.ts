@@ -97,12 +97,15 @@ export const pricesSetCommand: Command = {
 /** Of the configured models, and of others that were given a price. */
 async function listCurrent({ settings }: CommandArguments, program: Program): Promise<readonly CurrentPrice[]> {
   const models = await program.listModels(settings);
-  const own = new Map(models.map(({ id, price }) => [id, price]));
+  const own = new Map(models.map((model) => [model.id, model]));
   return await program.withServices(settings, async ({ prices }) => {
     const priced = (await prices.list()).map(({ modelId }) => modelId);
     return [...new Set([...own.keys(), ...priced])].flatMap((modelId) => {
       const set = prices.findCurrent(modelId);
-      const price = set?.price ?? own.get(modelId);
+      const model = own.get(modelId);
+      // A learned model costs what its base costs.
+      const ofBase = model?.base === undefined ? undefined : prices.findCurrent(model.base);
+      const price = set?.price ?? ofBase?.price ?? model?.price;
       return price === undefined ? [] : [{ modelId, price, set }];
     });
   });

@@ -29,8 +29,12 @@ export interface ListedModel {
   readonly repo?: string;
   /** 40 hex digits. */
   readonly commit?: string;
-  /** Of the folder or the configuration. */
-  readonly price: Price;
+  /** Id of the model that a learned model stands on. */
+  readonly base?: string;
+  /** Why a server would not serve it. */
+  readonly fault?: string;
+  /** Of the folder or the configuration; a learned model whose folder is broken has none. */
+  readonly price?: Price;
 }
 
 export interface VerifiedModel {
@@ -49,6 +53,8 @@ export interface DecisionModel {
   readonly temperatures: Temperatures;
   /** Whether these were fitted to labelled rows. */
   readonly isCalibrated: boolean;
+  /** Whether it is heads over another model, which cannot be calibrated. Default: no */
+  readonly isLearned?: boolean;
   /** Tokens the model reads of a text. */
   countTokens(text: string): number;
   /** A server in this process with this model alone, which lets any amount of work wait. */

@@ -32,6 +32,9 @@ export const INFERENCE_REPLY: HeaderDocs = {
   ),
   'x-umpire-kept-tokens': integer('Tokens of the state that need not be read again; absent where there were none.'),
   'x-umpire-model-digest': text('Digest of the weights that answered; absent where the model is not local.'),
+  'x-umpire-answered-by': text(
+    'What answered each question of a decision, in the order of the request: `head`, learned from labelled rows, or `base`, the model that it was learned on. `base*3`: three in a row. Absent where the model is not a learned one.',
+  ),
   'x-umpire-cost-usd': text('What the request cost, in US dollars, exact; absent on a stream, which has not ended.'),
   'idempotent-replayed': text('`true`: the reply of an earlier request with the same `Idempotency-Key`, billed once.'),
   ...STANDING,

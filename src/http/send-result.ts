@@ -18,7 +18,7 @@ export function resultWriter<Result extends LocalResult>(
     keep: (result, body, costPicoUsd) => ({
       contentType: JSON_TYPE,
       body,
-      headers: { ...digestHeaders(result), ...costHeaders(costPicoUsd) },
+      headers: { ...answererHeaders(result), ...costHeaders(costPicoUsd) },
     }),
   };
 }
@@ -41,7 +41,7 @@ export function sendResult(
   reply.request.billedWork = { modelId: result.model.id, usage: result.usage, costPicoUsd };
   return reply
     .headers({
-      ...digestHeaders(result),
+      ...answererHeaders(result),
       ...sourceHeaders(result.source, tellsSharing),
       ...receiptHeaders(receipt),
       'server-timing': serverTiming(result.timings),
@@ -50,8 +50,22 @@ export function sendResult(
     .send(body);
 }
 
-function digestHeaders({ model }: LocalResult): Record<string, string> {
-  return model.digest === undefined ? {} : { 'x-umpire-model-digest': model.digest };
+function answererHeaders({ model, answeredBy }: LocalResult): Record<string, string> {
+  return {
+    ...(model.digest === undefined ? {} : { 'x-umpire-model-digest': model.digest }),
+    ...(answeredBy === undefined ? {} : { 'x-umpire-answered-by': listOrigins(answeredBy) }),
+  };
+}
+
+/** `head, base*3`: proxies take headers of a few kilobytes, and a request has up to 1,024 questions. */
+function listOrigins(origins: NonNullable<LocalResult['answeredBy']>): string {
+  const runs: { readonly origin: string; length: number }[] = [];
+  for (const origin of origins) {
+    const last = runs.at(-1);
+    if (last?.origin === origin) last.length += 1;
+    else runs.push({ origin, length: 1 });
+  }
+  return runs.map(({ origin, length }) => (length === 1 ? origin : `${origin}*${length}`)).join(', ');
 }
 
 const CACHE_WORDS = { run: 'miss', merged: 'merged', kept: 'hit' } as const;

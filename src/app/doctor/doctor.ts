@@ -12,6 +12,7 @@ import { messageOf } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { findListenFault, isReachableFromOutside } from '../../http/listen-address.ts';
 import { findCudaProvider } from '../../runtime/cuda-provider.ts';
+import type { ModelFolder } from '../../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../../runtime/model-folder/model-folder.ts';
 import { isAddon, loadAddon } from '../../runtime/native.ts';
 import { findOpenDoors } from '../../storage/data-folder.ts';
@@ -22,6 +23,8 @@ import { checkUpstream } from '../../upstream/check-upstream.ts';
 import { buildCatalog, locateStore, planConfiguredMemory } from '../app.ts';
 import { findModelFolders } from '../configured-models.ts';
 import { listCheckedUpstreams } from '../configured-upstreams.ts';
+import type { LearnedFolder } from '../learned/learned-folder.ts';
+import { checkLearnedModels } from '../learned/listed-learned-models.ts';
 import { lookAtClock, type OtherClock } from './clock.ts';
 import { fault, note, ok, warning } from './findings.ts';
 import { lookAtDisk, lookAtMemory, lookAtNode, lookAtProcessor } from './machine.ts';
@@ -183,11 +186,12 @@ async function* lookAtModels(config: Config): AsyncGenerator<Finding, readonly s
     return [];
   }
   const sound: string[] = [];
-  const cards: ModelCard[] = [];
+  const found: ModelFolder[] = [];
   for (const folder of folders) {
     try {
-      const { manifest, digest } = await readModelFolder(folder);
-      cards.push(nameCard(manifest.id, manifest.type));
+      const read = await readModelFolder(folder);
+      const { manifest, digest } = read;
+      found.push(read);
       sound.push(folder);
       const shown = digest.slice(0, 'sha256:'.length + 12);
       yield ok(`model ${manifest.id}`, `${manifest.type}, ${shown}, all checksums right`);
@@ -195,8 +199,31 @@ async function* lookAtModels(config: Config): AsyncGenerator<Finding, readonly s
       yield fault('models', messageOf(error), 'get the folder anew, or take it out of models');
     }
   }
-  yield* lookAtNames(cards, config);
+  const learned = yield* lookAtLearned(config, found);
+  const cards = found.map(({ manifest }) => nameCard(manifest.id, manifest.type));
+  yield* lookAtNames([...cards, ...learned.map((id) => nameCard(id, 'decision'))], config);
   return sound;
+}
+
+/** A server works without them. @returns ids of those that it knows, served or not */
+async function* lookAtLearned(
+  config: Config,
+  loaded: readonly ModelFolder[],
+): AsyncGenerator<Finding, readonly string[]> {
+  const ids: string[] = [];
+  const taken = new Set(loaded.map(({ manifest }) => manifest.id));
+  for (const { id, folder, fault: reason } of await checkLearnedModels(config, loaded)) {
+    if (!taken.has(id)) ids.push(id);
+    const remedy = `learn it again, or remove it: umpire models remove ${id}`;
+    if (folder === undefined || reason !== undefined) yield warning(`model ${id}`, `not served: ${reason}`, remedy);
+    else yield ok(`model ${id}`, tellLearned(folder));
+  }
+  return ids;
+}
+
+function tellLearned({ manifest: { base, questions }, digest }: LearnedFolder): string {
+  const shown = digest.slice(0, 'sha256:'.length + 12);
+  return `learned on ${base.id}, ${shown}, ${questions.length} questions, all checksums right`;
 }
 
 /** By the estimates of a start. @param folders sound ones */

@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
+import type { EngineStatus } from '../../engine/engine.ts';
 import type { LearnedModel } from '../../learning/learned-model.ts';
 import { ModelBusyError } from '../../runtime/model-folder/model-lock.ts';
 import { StartError } from '../../runtime/start-error.ts';
@@ -25,10 +26,19 @@ export interface ServingParts {
   readonly heads: Heads;
   /** Everything else that this server offers: the models of its engine, and those of upstreams. */
   readonly others: readonly ModelCard[];
+  /** Ids of those that are wanted; undefined: all of the data folder. */
+  readonly wanted: readonly string[] | undefined;
   readonly warn: (message: string, details: { readonly modelId: string }) => void;
 }
 
-export class ServedLearnedModels implements LearnedModels, ModelSource {
+/** Every one that can be served is. */
+export async function serveLearnedModels(parts: ServingParts): Promise<ServedLearnedModels> {
+  const models = new ServedLearnedModels(parts);
+  await models.start();
+  return models;
+}
+
+class ServedLearnedModels implements LearnedModels, ModelSource {
   readonly #parts: ServingParts;
   readonly #others: ReadonlyMap<string, ModelCard>;
   #served: ReadonlyMap<string, ModelCard> = new Map();
@@ -47,9 +57,17 @@ export class ServedLearnedModels implements LearnedModels, ModelSource {
     return [...this.#unserved].map(([id, reason]) => ({ id, reason }));
   }
 
-  /** Every one of the data folder that can be served. */
   async start(): Promise<void> {
-    for (const path of listLearnedFolders(this.#parts.config.dataDir)) await this.#startOne(path);
+    const { config, wanted } = this.#parts;
+    for (const path of listLearnedFolders(config.dataDir)) {
+      if (wanted?.includes(basename(path)) ?? true) await this.#startOne(path);
+    }
+  }
+
+  /** The engine's status with those that cannot be served. */
+  describe(status: EngineStatus): EngineStatus {
+    const failed = this.unserved.map(({ id, reason }) => ({ id, state: 'failed' as const, reason }));
+    return { ...status, models: [...status.models, ...failed] };
   }
 
   list(): readonly LearnedModelStatus[] {

@@ -4,7 +4,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
-import type { LearnedFigures, MeanAndSpread, MeasuredFigures } from '../../domain/learned-figures.ts';
+import { measuredToJson } from '../../domain/learned-figures.ts';
 import type { FrozenQuestion } from '../../learning/frozen-rows.ts';
 import { writeHeads } from '../../learning/heads-file.ts';
 import type { LearnedModel } from '../../learning/learned-model.ts';
@@ -72,24 +72,15 @@ function manifestOf({ model, base, now }: LearnedDraft): LearnedManifest {
     dimensions,
     limits: { ...base.limits },
     questions: questions.map(({ type, asked, options, rows, figures }) => {
-      return { type, asked, options: [...options], rows: [...rows], figures: drawFigures(figures) };
+      return {
+        type,
+        asked,
+        options: [...options],
+        rows: [...rows],
+        figures: { zero_shot: measuredToJson(figures.zeroShot), learned: measuredToJson(figures.learned) },
+      };
     }),
   };
-}
-
-type DrawnFigures = LearnedManifest['questions'][number]['figures'];
-
-function drawFigures({ zeroShot, learned }: LearnedFigures): DrawnFigures {
-  return { zero_shot: drawMeasured(zeroShot), learned: drawMeasured(learned) };
-}
-
-function drawMeasured({ accuracy, macroF1, ece, answeredAt5 }: MeasuredFigures): DrawnFigures['learned'] {
-  return { accuracy: draw(accuracy), macro_f1: draw(macroF1), ece: draw(ece), answered_at_5: draw(answeredAt5) };
-}
-
-/** JSON has no NaN: a figure of no rows. */
-function draw({ mean, spread }: MeanAndSpread): DrawnFigures['learned']['accuracy'] {
-  return { mean: Number.isNaN(mean) ? null : mean, spread: Number.isNaN(spread) ? null : spread };
 }
 
 function tellUnwritten(error: unknown, models: string): StartError {

@@ -6,9 +6,12 @@ import { copyFile, link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/p
 import { basename, join } from 'node:path';
 import { syncPath } from '../../runtime/graph-cache.ts';
 import { sumOfFile } from '../../runtime/model-folder/file-sum.ts';
-import type { PulledPlaces } from './pulled-places.ts';
+import { holdModelLock } from '../../runtime/model-folder/model-lock.ts';
+import { type PulledPlaces, placesOf, pulledModelsDir } from './pulled-places.ts';
 
 const SUMS_FILE = 'SHA256SUMS';
+/** A name of `PulledPlaces.former`. */
+const FORMER = /^\.former-(.+)$/;
 
 /** Empties what an earlier pull has left, and brings back what it was about to replace. */
 export async function cleanPlaces({ folder, draft, former }: PulledPlaces): Promise<void> {
@@ -16,6 +19,23 @@ export async function cleanPlaces({ folder, draft, former }: PulledPlaces): Prom
   if (!existsSync(former)) return;
   if (existsSync(folder)) await rm(former, { recursive: true, force: true });
   else await rename(former, folder);
+}
+
+/**
+ * Where a replacement was cut off between two moments, the former model is still there: a start has it again. What somebody
+ * is at work on, and what cannot be written, stays as it is.
+ */
+export async function bringBackFormer(dataDir: string): Promise<void> {
+  const models = pulledModelsDir(dataDir);
+  const names = existsSync(models) ? await readdir(models) : [];
+  for (const id of names.flatMap((name) => FORMER.exec(name)?.[1] ?? [])) {
+    const places = placesOf(dataDir, id);
+    if (existsSync(places.folder)) continue;
+    const lock = await holdModelLock(places.lock, id).catch(() => undefined);
+    if (lock === undefined) continue;
+    await cleanPlaces(places).catch(() => undefined);
+    lock.release();
+  }
 }
 
 /** Files by their last names, without a second copy where the file system can. @param files absolute paths */

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import type { Catalog } from '../../services/catalog.ts';
 import { keyOf } from '../authenticate.ts';
 import { operation } from '../operation.ts';
-import { modelListSchema, modelSchema, toWireModel, toWireModelList } from '../schemas/models-reply.ts';
+import { modelDetailsSchema, toWireModelDetails } from '../schemas/model-details.ts';
+import { modelListSchema, toWireModelList } from '../schemas/models-reply.ts';
 
 const listSchema = operation(
   {
@@ -23,17 +24,17 @@ const getSchema = operation(
   {
     operationId: 'getModel',
     summary: 'Describe one model',
-    description: 'What it is, what it costs, what it takes.',
+    description: 'What it is, what it costs, what it takes; of a learned model what it has learned, and how well.',
     tag: 'Models',
-    errors: ['model_not_found', 'model_not_allowed'],
+    errors: ['model_not_found', 'model_not_allowed', 'model_unavailable'],
   },
-  { params: z.object({ id: z.string().describe('Id of a model.') }), response: { 200: modelSchema } },
+  { params: z.object({ id: z.string().describe('Id of a model.') }), response: { 200: modelDetailsSchema } },
 );
 
 export async function modelsRoutes(api: FastifyInstance, { catalog }: { readonly catalog: Catalog }): Promise<void> {
   const typed = api.withTypeProvider<ZodTypeProvider>();
   typed.get('/models', { schema: listSchema }, async (request) => toWireModelList(catalog.list(keyOf(request))));
   typed.get('/models/:id', { schema: getSchema }, async (request) =>
-    toWireModel(catalog.describe(keyOf(request), request.params.id)),
+    toWireModelDetails(catalog.describe(keyOf(request), request.params.id)),
   );
 }

@@ -7,7 +7,7 @@ import type { ServerStatus } from '../../services/server-status.ts';
 import { type Authenticator, authenticationHook } from '../authenticate.ts';
 import type { RequestMetrics } from '../observe.ts';
 import { operation } from '../operation.ts';
-import { modelStatusSchema } from '../schemas/model-status.ts';
+import { modelStatusSchema, toWireModelStatus } from '../schemas/model-status.ts';
 
 /** What `/readyz` reports. */
 export type ReadinessState = 'loading' | 'ready' | 'draining' | 'unresponsive';
@@ -25,7 +25,9 @@ const readinessSchema = z
     status: z.enum(['loading', 'ready', 'draining', 'unresponsive']).describe('`ready`: it takes work.'),
     models: z
       .array(modelStatusSchema)
-      .describe('The local models. One that is not loaded is, by the first request for it.'),
+      .describe(
+        'The local models. One that is not loaded is, by the first request for it. A learned one that cannot be served holds up nobody.',
+      ),
   })
   .meta({ id: 'Readiness', description: 'Whether the server takes work, and if not, why.' });
 
@@ -74,7 +76,7 @@ export async function serviceRoutes(app: FastifyInstance, deps: ServiceDeps): Pr
     return reply
       .code(status === 'ready' ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status, models: deps.status().engine.models.map(({ id, state }) => ({ id, state })) });
+      .send({ status, models: deps.status().engine.models.map(toWireModelStatus) });
   });
   const onRequest = deps.metricsRequireKey ? [authenticationHook(deps.authenticator)] : [];
   app.get('/metrics', { schema: metricsSchema, onRequest }, async (_request, reply) => {

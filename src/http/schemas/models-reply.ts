@@ -44,6 +44,7 @@ export const modelSchema = z
         'What a caller may send, in tokens. `pair_tokens` are those of two texts that are read together; `request_rows` is how often a request may have the state read: once for each option, or each question.',
       ),
     prompts: z.array(z.string()).describe('What `prompt_name` of an embedding may be. Mostly none.'),
+    base: z.string().nullable().describe('Id of the model that a learned model stands on; null: it is none.'),
   })
   .meta({ id: 'Model', description: 'One model: what it is, what it costs, what it takes.' });
 
@@ -82,6 +83,7 @@ export function toWireModel(card: ModelCard): z.output<typeof modelSchema> {
     calibrated: card.isCalibrated ?? null,
     limits: { ...card.limits },
     prompts: [...(card.prompts ?? [])],
+    base: card.learned?.base.id ?? null,
   };
 }
 

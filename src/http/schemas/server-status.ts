@@ -6,7 +6,7 @@ import { toInstant } from '../../domain/instant.ts';
 import { sum } from '../../domain/sum.ts';
 import type { ServerStatus } from '../../services/server-status.ts';
 import { instantReply } from './instant.ts';
-import { modelStatusSchema } from './model-status.ts';
+import { modelStatusSchema, toWireModelStatus } from './model-status.ts';
 
 const count = z.int().min(0);
 
@@ -112,7 +112,7 @@ function toWireEngine(engine: ServerStatus['engine']): z.output<typeof engineSch
     queued_jobs: engine.queuedJobs,
     queued_cost_ms: engine.queuedCostMs,
     expected_drain_ms: engine.expectedDrainMs,
-    models: engine.models.map(({ id, state }) => ({ id, state })),
+    models: engine.models.map(toWireModelStatus),
     memory_taken_bytes: Math.round(engine.memory.takenBytes),
     memory_budget_bytes: Math.round(engine.memory.budgetBytes),
     refused: { ...engine.refusals },

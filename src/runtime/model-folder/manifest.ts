@@ -189,7 +189,7 @@ export function isCalibrated(manifest: DecisionManifest): boolean {
 }
 
 /** Nothing is cached here: all input costs the same. */
-export function priceOf({ price }: Manifest): Price {
+export function priceOf({ price }: Pick<Manifest, 'price'>): Price {
   const inputMicroUsd = price.input_micro_usd_per_million_tokens;
   return {
     inputMicroUsd,

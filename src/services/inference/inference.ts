@@ -9,7 +9,16 @@ import type { PromptChoice } from '../../domain/prompt-choice.ts';
 import type { NamedQuestion } from '../../domain/question.ts';
 import { type RankedDocument, rankDocuments } from '../../domain/relevance.ts';
 import type { JobTimings, Usage } from '../../domain/usage.ts';
-import type { DecideJob, EmbedInput, EmbedJob, Engine, RerankJob, ResultSource, Ticket } from '../../engine/engine.ts';
+import type {
+  AnswerOrigin,
+  DecideJob,
+  EmbedInput,
+  EmbedJob,
+  Engine,
+  RerankJob,
+  ResultSource,
+  Ticket,
+} from '../../engine/engine.ts';
 import type { Accounting, Booking, NewBooking, Receipt, Replay } from '../accounting/accounting.ts';
 import type { AuthenticatedCaller } from '../caller.ts';
 import type { Catalog } from '../catalog.ts';
@@ -52,6 +61,8 @@ export interface LocalResult {
   readonly usage: Usage;
   readonly timings: JobTimings;
   readonly source: ResultSource;
+  /** `[questions]` of a learned model's decision; absent: of any other. */
+  readonly answeredBy?: readonly AnswerOrigin[] | undefined;
 }
 
 export interface NamedAnswer {
@@ -132,8 +143,9 @@ export class InferenceService {
       model,
       inputs: [state, ...questions.map(({ instructions }) => instructions)],
       ticket: this.#engine.ticketFor(job, caller),
-      toResult: ({ answers, inputTokens, timings, source }) => {
-        return { model, answers: nameAnswers(named, answers), usage: usageOf(inputTokens), timings, source };
+      toResult: ({ answers, inputTokens, timings, source, answeredBy }) => {
+        const usage = usageOf(inputTokens);
+        return { model, answers: nameAnswers(named, answers), usage, timings, source, answeredBy };
       },
       writer,
     });

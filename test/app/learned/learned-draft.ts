@@ -21,7 +21,7 @@ export const WHERE: Question = {
 export const STATE = 'The parcel of Mrs Quillfeather waits at the quay.';
 const DIMENSIONS = 3;
 
-async function readTinyBase(path = tinyDecision): Promise<DecisionFolder> {
+export async function readTinyBase(path = tinyDecision): Promise<DecisionFolder> {
   const folder = await readModelFolder(path);
   if (!isDecisionFolder(folder)) throw new Error('The tiny model should answer questions.');
   return folder;
