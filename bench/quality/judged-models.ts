@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startEngine } from '../../src/app/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { probabilitiesInOrder } from '../../src/domain/answer.ts';
+import type { Question } from '../../src/domain/question.ts';
 import type { Caller } from '../../src/engine/engine.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { AskedModel } from '../../src/quality/asking.ts';
@@ -22,11 +23,22 @@ export interface ModelIdentity {
   readonly digest: string;
 }
 
+export interface FrozenDocument {
+  /** `[options]`, in the order of the question; noul: false, true. */
+  readonly zeroShot: readonly number[];
+  /** `[parts]`: the base's vector, the embedder's of the whole text. */
+  readonly vectors: readonly [Float32Array, Float32Array];
+}
+
 export interface JudgedModels {
   readonly decision: ModelIdentity & { readonly asked: AskedModel };
   readonly baseline: ModelIdentity;
+  /** Of the baseline's vectors. */
+  readonly embedDimensions: number;
   /** Execution provider in use. */
   readonly device: string;
+  /** What heads are fitted on: the base's own probabilities of a question, and its vector joined to the embedder's. */
+  freeze(state: string, question: Question): Promise<FrozenDocument>;
   /** Sentence vectors, normalised. Texts over the model's limit are read up to it. @returns `[texts][dimensions]` */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
 }
@@ -41,7 +53,7 @@ export async function withModels<T>(
   if (decision.manifest.type !== 'decision') throw new Error('The judged model must be of type "decision".');
   if (baseline.manifest.type !== 'embedding') throw new Error(`${EMBEDDING_MODEL} must be of type "embedding".`);
   const { id, temperatures } = decision.manifest;
-  const { id: baselineId, limits } = baseline.manifest;
+  const { id: baselineId, limits, dimensions } = baseline.manifest;
   const tokenizer = await openTokenizer(decision.path, 'javascript');
   const baselineTokenizer = await openTokenizer(baseline.path, 'javascript');
   return await withFolder(async (cacheFolder) => {
@@ -51,6 +63,20 @@ export async function withModels<T>(
     const ask: AskedModel['ask'] = async (state, questions) => {
       const { answers } = await engine.ticketFor({ modelId: id, state, questions }, caller).run();
       return answers.map(probabilitiesInOrder);
+    };
+    const freeze = async (state: string, question: Question): Promise<FrozenDocument> => {
+      const job = { modelId: id, state, questions: [question], wantsVector: true } as const;
+      const { answers, vector } = await engine.ticketFor(job, caller).run();
+      const [answer] = answers;
+      if (answer === undefined || vector === undefined) throw new Error(`${id} gives no vectors.`);
+      return { zeroShot: probabilitiesInOrder(answer), vectors: [vector, await embedWhole(state)] };
+    };
+    const embedWhole = async (text: string): Promise<Float32Array> => {
+      const whole = { dimensions: undefined, encoding: 'float', readsWindows: true } as const;
+      const { embeddings } = await engine.ticketFor({ modelId: baselineId, inputs: [text], ...whole }, caller).run();
+      const [vector] = embeddings;
+      if (!(vector instanceof Float32Array)) throw new Error(`${baselineId} gives no vectors.`);
+      return vector;
     };
     const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
       const most = limits.input_tokens - SPECIAL_TOKENS;
@@ -66,7 +92,9 @@ export async function withModels<T>(
       return await use({
         decision: { id, digest: decision.digest, asked },
         baseline: { id: baselineId, digest: baseline.digest },
+        embedDimensions: dimensions,
         device,
+        freeze,
         embed,
       });
     } finally {

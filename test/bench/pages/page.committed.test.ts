@@ -8,6 +8,8 @@ import { ROOT } from '../../../bench/machine/machine.ts';
 import { writePage } from '../../../bench/pages/page.ts';
 import { nameReport, parseReport, renderReport } from '../../../bench/pages/peers-report.ts';
 import { judgeTargets } from '../../../bench/pages/targets.ts';
+import { listLearningFiles } from '../../../bench/quality/learning/learning-report.ts';
+import type { LearningReport } from '../../../bench/quality/learning/measure-learning.ts';
 import type { QualityReport } from '../../../bench/quality/measure-quality.ts';
 import { listQualityFiles } from '../../../bench/quality/quality-report.ts';
 
@@ -43,5 +45,12 @@ describe.each(globSync('quality-*.json', { cwd: RESULTS }))('%s', (file) => {
   it('makes its page and its diagram', async () => {
     const report = JSON.parse(read(file)) as QualityReport;
     await expectCommitted([...listQualityFiles(report)].filter(([name]) => name !== file));
+  });
+});
+
+describe.each(globSync('learning-*.json', { cwd: RESULTS }))('%s', (file) => {
+  it('makes its page', async () => {
+    const report = JSON.parse(read(file)) as LearningReport;
+    await expectCommitted([...listLearningFiles(report)].filter(([name]) => name !== file));
   });
 });
