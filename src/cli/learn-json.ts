@@ -1,6 +1,6 @@
 // What a learning found, as JSON. A figure of nothing is null.
 
-import type { MeasuredFigures } from '../domain/learned-figures.ts';
+import { measuredToJson } from '../domain/learned-figures.ts';
 import type { LearnOutcome, QuestionFindings } from '../learning/learn-order.ts';
 
 export function learningToJson({ report, written }: LearnOutcome): object {
@@ -48,8 +48,4 @@ function findingsToJson(findings: QuestionFindings): object {
       probability,
     })),
   };
-}
-
-function measuredToJson({ accuracy, macroF1, ece, answeredAt5 }: MeasuredFigures): object {
-  return { accuracy, macro_f1: macroF1, ece, answered_at_5: answeredAt5 };
 }
