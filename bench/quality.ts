@@ -1,6 +1,6 @@
 // The quality bench: the released model through the server's engine over tasks it was never trained on, beside the
 // cosine baseline. Prints tables and writes bench/results/quality-<model>.{json,md,svg}. It times nothing.
-// npm run bench:quality -- --learn [--data DIR] [--kept DIR] [--draws 5] [--most-training-rows 1240] [--test-rows 400] [--out DIR]: what labelled rows bring
+// npm run bench:quality -- --learn [--data DIR] [--kept DIR] [--draws 5] [--most-training-rows 1240] [--test-rows 400] [--leave-out TASK,…] [--out DIR]: what labelled rows bring
 // npm run bench:quality -- [--data DIR] [--rows 250] [--training-rows 60] [--order-rows 50] [--long-rows 50] [--reading-rows 100] [--model DIR] [--out DIR]
 
 import { tmpdir } from 'node:os';
@@ -36,6 +36,7 @@ const { values } = parseArgs({
     kept: { type: 'string', default: join(tmpdir(), 'umpire-frozen-rows') },
     draws: { type: 'string', default: '5' },
     'most-training-rows': { type: 'string', default: '1240' },
+    'leave-out': { type: 'string', default: '' },
     'test-rows': { type: 'string', default: '400' },
   },
 });
@@ -49,6 +50,7 @@ if (!data) {
   const options = {
     data,
     folder: values.kept,
+    leftOut: values['leave-out'].split(',').filter((name) => name !== ''),
     seeds: toCount(values.draws),
     trainingRows: toCount(values['most-training-rows']),
     testRows: toCount(values['test-rows']),

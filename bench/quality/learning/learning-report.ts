@@ -40,6 +40,7 @@ export function formatLearningReport(report: LearningReport): string {
       `at most ${limits.trainingRows}; a head is fitted on them by the code of \`umpire learn\`, and up to ${limits.testRows} other rows are answered. ${limits.seeds} draws of each size ` +
       'unless the table says fewer. A head that is no better than zero-shot on its own rows, by cross-validation, is not used.',
     explain(names),
+    ...(report.leftOut.length > 0 ? [`**Not measured: ${report.leftOut.join(', ')}.**`] : []),
     '## Targets',
     targetTable(judgeLearningTargets(report)),
     '## Mean over tasks',

@@ -16,6 +16,8 @@ import { type LearningPeer, readPeers } from './peers-file.ts';
 
 export interface LearningOptions extends DrawLimits {
   readonly data: string;
+  /** Tasks, by name. */
+  readonly leftOut: readonly string[];
   /** Where rows, once read by the models, are kept, and where the scripts beside the bench leave their figures. */
   readonly folder: string;
   readonly say: (text: string) => void;
@@ -29,6 +31,8 @@ export interface LearningReport {
   readonly base: ModelIdentity;
   readonly embedder: ModelIdentity;
   readonly limits: DrawLimits;
+  /** Tasks that were not measured. */
+  readonly leftOut: readonly string[];
   readonly tasks: readonly LearnedTask[];
   readonly peers: readonly LearningPeer[];
 }
@@ -84,6 +88,7 @@ export async function measureLearning(models: JudgedModels, options: LearningOpt
   const heldout = readHeldoutTasks(data, Number.POSITIVE_INFINITY);
   const prepared: { readonly task: FrozenTask; readonly draws: readonly Draw[] }[] = [];
   for (const task of readLearningTasks(data, heldout)) {
+    if (options.leftOut.includes(task.name)) continue;
     const frozen = await freezeTask(models, task, { folder, rows: countRowsNeeded(task.names.length, limits), say });
     const draws = drawRows({ rows: frozen.frozen.rows.length, options: task.names.length }, limits);
     prepared.push({ task: frozen, draws: draws.filter((draw) => isAffordable(draw, task.names.length)) });
@@ -100,6 +105,7 @@ export async function measureLearning(models: JudgedModels, options: LearningOpt
     base: { id: models.decision.id, digest: models.decision.digest },
     embedder: models.baseline,
     limits,
+    leftOut: options.leftOut,
     tasks,
     peers: readPeers(folder),
   };

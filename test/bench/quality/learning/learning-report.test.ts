@@ -71,6 +71,8 @@ describe('the page', () => {
     expect(page).toContain('| parcels | 1 | 0.300 | 0.200 | 0.250 | 0.400 | 0.500 | 0.600 | 0.500 | 0.500 | 0.500 |');
     expect(page).toContain('| scikit-learn, C chosen (1) | 16 | parcels | 0.500 | 0.100 |');
     expect(page).toContain('**missed**');
+    expect(page).not.toContain('Not measured:');
+    expect(formatLearningReport(makeUpReport({ leftOut: ['bills'] }))).toContain('**Not measured: bills.**');
     expect(page).not.toMatch(/NaN|undefined|null/);
   });
 

@@ -41,6 +41,7 @@ export function makeUpReport(changes: Partial<LearningReport> = {}): LearningRep
     base: { id: 'kev', digest: 'sha256:1' },
     embedder: { id: 'mini', digest: 'sha256:2' },
     limits: { seeds: 2, trainingRows: 200, testRows: 100 },
+    leftOut: [],
     tasks: [
       {
         task: 'parcels',
