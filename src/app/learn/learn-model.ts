@@ -200,8 +200,17 @@ function keepUntouched(
   { former }: LearningModels,
   { questions, touched }: ReturnType<typeof joinRows>,
 ): readonly LearnedQuestion[] {
-  const keyOf = ({ type, asked, options }: Pick<FrozenQuestion, 'type' | 'asked' | 'options'>): string =>
-    [type, asked, ...options].join();
-  const kept = new Set(questions.filter((question) => !touched.has(question)).map(keyOf));
-  return (former?.model.questions ?? []).filter((question) => kept.has(keyOf(question)));
+  const keyOf = (type: string, asked: string, options: readonly string[]): string => [type, asked, ...options].join();
+  const kept = new Set(
+    questions
+      .filter((question) => !touched.has(question))
+      .map((question) => keyOf(question.type, question.asked, optionsOfHead(question))),
+  );
+  return (former?.model.questions ?? []).filter(({ type, asked, options }) => kept.has(keyOf(type, asked, options)));
+}
+
+/** Of a choice, a head has only the options that have rows. */
+function optionsOfHead({ type, options, rows }: FrozenQuestion): readonly string[] {
+  if (type !== 'choice') return options;
+  return options.filter((_, place) => rows.some(({ target }) => (target[place] ?? 0) > 0));
 }

@@ -180,6 +180,18 @@ describe('rows that are added', () => {
     expect(noulOf(after)).toEqual(noulOf(before));
   });
 
+  it('leave a question as it is that has an option without rows', async () => {
+    await learn(rows(24, 0, [...TEAMS, 'press']));
+    const before = await readLearnedFolder(join(dataDir, 'models', 'support'));
+    expect(before.model.questions.map(({ options }) => options.length)).toContain(TEAMS.length);
+    const only = rows(12, 24).map(({ state, questions }) => ({ state, questions: { late: Object(questions).late } }));
+    await learn(only, { addsRows: true });
+    const after = await readLearnedFolder(join(dataDir, 'models', 'support'));
+    expect(after.model.questions.filter(({ type }) => type === 'choice')).toEqual(
+      before.model.questions.filter(({ type }) => type === 'choice'),
+    );
+  });
+
   it('may have an option more, and one with another name', async () => {
     await learn(rows(24));
     const more = [...rows(12, 24, [...TEAMS, 'press'])];
