@@ -1,6 +1,7 @@
 // What heads add to a decision of their base: `npm run bench:heads`. Decisions by the base and by a learned model over it
-// take turns in one engine with one worker, each on a document of its own; what is added is the median of the differences.
-// Beside it what of that the heads take on the main thread; the rest is the document's vector.
+// take turns in one engine with one worker, each on a document of its own, by CPU time of the process, all threads included;
+// what is added is the median of the differences. Beside it what of that the heads take on the main thread; the rest is the
+// document's vector.
 
 import { join } from 'node:path';
 import type { Question } from '../src/domain/question.ts';
@@ -67,12 +68,13 @@ const learning = new LearnedEngine(engine);
 learning.put(model, { ...card, id: LEARNED });
 const caller = { keyId: 'bench', signal: new AbortController().signal };
 
-/** @returns milliseconds */
+/** @returns milliseconds of CPU time */
 async function timeDecision(modelId: string, tokens: number, question: Question): Promise<number> {
   const job = { modelId, state: makeDocument(tokens, random), questions: [question] };
-  const startedMs = performance.now();
+  const started = process.cpuUsage();
   await learning.ticketFor(job, caller).run();
-  return performance.now() - startedMs;
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1000;
 }
 
 /** Base and learned model by turns, each of them first every other time. */

@@ -29,6 +29,13 @@ describe('keys and values', () => {
     ]);
   });
 
+  it('come to one vector: the mean of the last values, head by head', () => {
+    const wide = new KeyValueLayout({ layers: 2, heads: 2, headSize: 2 });
+    const values = Float32Array.of(1, 10, 3, 30, 5, 50, 7, 70, 9, 90, 2, 20);
+    const parts = [new Float32Array(12), new Float32Array(12), new Float32Array(12), values];
+    expect([...wide.vectorOf({ tokens: 3, parts })]).toEqual([3, 30, 6, 60]);
+  });
+
   it('are views of the memory they were given', () => {
     const memory = new Float32Array(new SharedArrayBuffer(64));
     const { parts } = layout.view(memory, 2);

@@ -64,14 +64,15 @@ export class KeyValueLayout {
   vectorOf({ parts, tokens }: KeyValues): Float32Array {
     const { heads, headSize } = this.#shape;
     const values = parts.at(-1) ?? new Float32Array();
-    const sums = new Float64Array(heads * headSize);
-    for (let head = 0; head < heads; head++) {
-      const first = head * headSize;
-      for (let at = first * tokens; at < (first + headSize) * tokens; at += headSize) {
-        for (let i = 0; i < headSize; i++) sums[first + i] = (sums[first + i] ?? 0) + (values[at + i] ?? 0);
-      }
+    const vector = new Float32Array(heads * headSize);
+    for (let place = 0; place < vector.length; place++) {
+      const head = Math.floor(place / headSize);
+      const end = (head + 1) * headSize * tokens;
+      let sum = 0;
+      for (let at = head * headSize * tokens + (place % headSize); at < end; at += headSize) sum += values[at] ?? 0;
+      vector[place] = sum / tokens;
     }
-    return Float32Array.from(sums, (sum) => sum / tokens);
+    return vector;
   }
 
   /** One after the other, from the first token on. */
