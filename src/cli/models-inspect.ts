@@ -77,11 +77,12 @@ async function untilInterrupted<T>(program: Program, run: (signal: AbortSignal) 
 export const modelsRemoveCommand: Command = {
   name: 'models remove',
   group: 'models',
-  summary: 'Delete a pulled model',
+  summary: 'Delete a pulled or learned model',
   usage: '<id> [--yes] [--json]',
   options: { yes: { type: 'boolean', help: 'Do not ask' }, json: JSON_OPTION },
   operands: 'model',
-  notes: 'Only what `umpire models pull` has put into the data folder. A running server keeps the model until it ends.',
+  notes:
+    'Only what `umpire models pull` or `umpire learn` has put into the data folder. A running server keeps the model until it ends.',
   examples: [
     {
       text: 'One that is not used any more',
@@ -112,6 +113,7 @@ export const modelsRemoveCommand: Command = {
 
 function onlyId({ positionals }: CommandArguments): string {
   const [id, ...others] = positionals;
-  if (id === undefined || id === '' || others.length > 0) throw new UsageError('It takes the id of one pulled model.');
+  if (id === undefined || id === '' || others.length > 0)
+    throw new UsageError('It takes the id of one pulled or learned model.');
   return id;
 }

@@ -223,7 +223,7 @@ async function* lookAtLearned(
 
 function tellLearned({ manifest: { base, questions }, digest }: LearnedFolder): string {
   const shown = digest.slice(0, 'sha256:'.length + 12);
-  return `learned on ${base.id}, ${shown}, ${questions.length} questions, all checksums right`;
+  return `learned on ${base.id}, ${shown}, ${questions.length === 1 ? '1 question' : `${questions.length} questions`}, all checksums right`;
 }
 
 /** By the estimates of a start. @param folders sound ones */

@@ -10,6 +10,7 @@ import { readModelFolder } from '../../runtime/model-folder/model-folder.ts';
 import { holdModelLock } from '../../runtime/model-folder/model-lock.ts';
 import { StartError } from '../../runtime/start-error.ts';
 import { findModelFolders } from '../configured-models.ts';
+import { findLearnedDetails } from '../learned/learned-details.ts';
 import { describeFolder } from './model-details.ts';
 import { type PullSurroundings, planPull } from './planned-pull.ts';
 import { pullModel } from './pull-model.ts';
@@ -56,6 +57,8 @@ function tellNotHere(source: string, error: unknown): unknown {
 
 /** A folder of a model, or the id of a configured one. @throws StartError when its folder is broken */
 async function findHere(source: string, { config }: PullSurroundings): Promise<ModelDetails | undefined> {
+  const learned = await findLearnedDetails(config, source);
+  if (learned !== undefined) return learned;
   if (existsSync(join(source, 'model.json'))) return describeFolder(await readModelFolder(source));
   if (source.includes('/')) return undefined;
   for (const folder of findModelFolders(config)) {
@@ -73,7 +76,9 @@ function findPulledFolder(id: string, { config }: PullSurroundings): string {
   if (isName && existsSync(join(config.modelsDir, id, 'model.json'))) {
     throw new StartError(`${id} is a model of ${config.modelsDir}, which no pull has put there: it stays.`);
   }
-  throw new StartError(`There is no pulled model ${JSON.stringify(id)} in ${pulledModelsDir(config.dataDir)}.`);
+  throw new StartError(
+    `There is no pulled or learned model ${JSON.stringify(id)} in ${pulledModelsDir(config.dataDir)}.`,
+  );
 }
 
 async function remove(id: string, around: PullSurroundings): Promise<void> {
