@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { styleText } from 'node:util';
 import { z } from 'zod';
+import type { RowReader } from '../cli/label/row-reader.ts';
 import type { ModelSources } from '../cli/model-sources.ts';
 import type { DecisionModel, Finding, LearnWatcher, Program, VerifiedModel } from '../cli/program.ts';
 import type { SettingFlag, SettingFlags } from '../cli/setting-flags.ts';
@@ -18,6 +19,7 @@ import {
   readClientSettings,
   readColumns,
   readHubSettings,
+  readMovesCursor,
   readTargetDatabaseUrl,
 } from '../config/load.ts';
 import { listConfig, printConfig } from '../config/print.ts';
@@ -44,10 +46,12 @@ import {
 import { findDecisionFolder, findModelFolders, listModelIds, listModels } from './configured-models.ts';
 import { findFailure } from './failures.ts';
 import { onInterrupt } from './interruption.ts';
+import { createRowReader, findStandIn, type ReadingModel } from './label/row-reading.ts';
 import { type FoundLearned, findLearnedModel, verifyLearned } from './learned/found-learned-model.ts';
 import { isLearnedFolder, listLearnedFolders } from './learned/learned-folder.ts';
 import { rowBytesOf } from './pull/row-memory.ts';
 import { serve } from './server-run.ts';
+import { findTerminal } from './terminal.ts';
 
 /** Who asks when the engine runs in the process of a command. */
 const LOCAL_KEY = unrestrictedKey({ id: 'key_local', name: 'this process' });
@@ -68,6 +72,7 @@ export const program: Program = {
   writeOut: (output) => process.stdout.write(output),
   writeError: (output) => process.stderr.write(output),
   isTerminal: process.stdout.isTTY === true,
+  findTerminal: () => findTerminal({ input: process.stdin, output: process.stdout, isPlain: !readMovesCursor() }),
   // A terminal that was never told its size says 0.
   columns: readColumns() || process.stdout.columns || DEFAULT_COLUMNS,
   // NO_COLOR and FORCE_COLOR count.
@@ -233,6 +238,15 @@ async function findDecisionModel(flags: SettingFlags, wanted: string): Promise<D
     isCalibrated: isCalibrated(manifest),
     countTokens: (text) => tokenizer.encode(text).length,
     startServer: () => startLocalServer({ ...loaded, config: configOfFew(config, [path]) }, []),
+    startReader: async () => {
+      const standIn = await findStandIn(config, folder);
+      const folders = [path, ...(standIn === undefined ? [] : [standIn.path])];
+      return await startRowReader(configOfFew(config, folders), {
+        baseId: manifest.id,
+        embedderId: standIn?.manifest.id,
+        learned: undefined,
+      });
+    },
     renderManifest: (temperatures) => renderManifest(folder, temperatures),
     writeTemperatures: async (temperatures) => (await writeTemperatures(folder, temperatures)).digest,
   };
@@ -257,6 +271,12 @@ async function openLearned(loaded: LoadedConfig, { folder, base, needed }: Found
     isLearned: true,
     countTokens: (text) => tokenizer.encode(text).length,
     startServer: () => startLocalServer({ ...loaded, config: configOfFew(config, needed) }, [id]),
+    startReader: () =>
+      startRowReader(configOfFew(config, needed), {
+        baseId: base.manifest.id,
+        embedderId: folder.model.embedder?.id,
+        learned: folder.model,
+      }),
     renderManifest: refuse,
     writeTemperatures: refuse,
   };
@@ -268,12 +288,32 @@ function configOfFew(config: Config, folders: readonly string[]): Config {
   return { ...config, engine, models: [...folders], aliases: {} };
 }
 
+async function startRowReader(config: Config, model: ReadingModel): Promise<RowReader> {
+  const folders = findModelFolders(config);
+  const engine = await startEngine(config, { folders, logger: errorLogger(), cacheFolder: findCacheFolder(config) });
+  const close = async (): Promise<void> => {
+    await engine.drain();
+    localEngines.delete(engine);
+  };
+  localEngines.add(engine);
+  try {
+    await engine.ready;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return createRowReader({ engine, model, keyId: LOCAL_KEY.id, close });
+}
+
+/** A command should not leave a data folder behind wherever it is run. */
+function findCacheFolder(config: Config): string | undefined {
+  const keepsGraphs = config.engine.cacheDir !== undefined || existsSync(config.dataDir);
+  return keepsGraphs ? cacheFolderOf(config) : undefined;
+}
+
 /** Without keys and ledger, and without a port. @param learnedIds absent: every learned model */
 async function startLocalServer(loaded: LoadedConfig, learnedIds?: readonly string[]): Promise<ServerConnection> {
-  const { dataDir, engine } = loaded.config;
-  // A command should not leave a data folder behind wherever it is run.
-  const keepsGraphs = engine.cacheDir !== undefined || existsSync(dataDir);
-  const cacheFolder = keepsGraphs ? cacheFolderOf(loaded.config) : undefined;
+  const cacheFolder = findCacheFolder(loaded.config);
   const authenticator = { authenticate: async () => LOCAL_KEY };
   const app = await buildApp(loaded, { version, logger: errorLogger(), authenticator, cacheFolder, learnedIds });
   const close = async (): Promise<void> => {

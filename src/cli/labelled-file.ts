@@ -177,7 +177,8 @@ function failing(fault: InputFault): UnreadRow {
   };
 }
 
-function withoutLine({ message }: Error): string {
+/** What a fault says, for whoever says its line. */
+export function withoutLine({ message }: Error): string {
   return message.replace(/^line \d+: /, '').replace(/\.$/, '');
 }
 

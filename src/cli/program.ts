@@ -9,10 +9,12 @@ import type { LearnNews, LearnOrder, LearnOutcome, LearnReport } from '../learni
 import type { Administration } from '../services/administration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Failure } from './failure.ts';
+import type { RowReader } from './label/row-reader.ts';
 import type { ModelSources } from './model-sources.ts';
 import type { Paint } from './paint.ts';
 import type { SettingFlag, SettingFlags } from './setting-flags.ts';
 import type { StoreTools } from './store-tools.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface ListedModel {
   readonly id: string;
@@ -59,6 +61,8 @@ export interface DecisionModel {
   countTokens(text: string): number;
   /** A server in this process with this model alone, which lets any amount of work wait. */
   startServer(): Promise<ServerConnection>;
+  /** An engine in this process with this model alone. */
+  startReader(): Promise<RowReader>;
   /** The manifest with these temperatures, calibrated, as text. */
   renderManifest(temperatures: Temperatures): Promise<string>;
   /** Writes them into the folder, its golden answers and checksums with them. @returns the new digest */
@@ -99,6 +103,8 @@ export interface Program {
   writeOut(text: string): void;
   writeError(text: string): void;
   readonly isTerminal: boolean;
+  /** Somebody sits before standard input and output. */
+  findTerminal(): Terminal | undefined;
   /** How wide standard output is shown. */
   readonly columns: number;
   /** On standard output. */

@@ -26,6 +26,7 @@ import {
   keysShowCommand,
   keysUpdateCommand,
 } from './keys.ts';
+import { labelCommand } from './label.ts';
 import { learnCommand } from './learn.ts';
 import { modelsListCommand, modelsVerifyCommand } from './models.ts';
 import { modelsInspectCommand, modelsRemoveCommand } from './models-inspect.ts';
@@ -45,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
   evalCommand,
   calibrateCommand,
   learnCommand,
+  labelCommand,
   keysCreateCommand,
   keysListCommand,
   keysShowCommand,

@@ -55,6 +55,11 @@ export function readColumns(env: Environment = process.env): number | undefined 
   return Number.isInteger(columns) && columns > 0 ? columns : undefined;
 }
 
+/** Whether the terminal says, or does not deny, that its cursor can be moved. */
+export function readMovesCursor(env: Environment = process.env): boolean {
+  return process.platform === 'win32' || !['', 'dumb', 'unknown'].includes(env['TERM'] ?? '');
+}
+
 const TARGET_VARIABLE = 'UMPIRE_TARGET_DATABASE_URL';
 
 /** Where `umpire db copy` copies to: an address with a password, which has no place on a command line. */

@@ -13,7 +13,7 @@ export interface Target {
 
 /** @throws RowFault when neither is given, or names what the question does not have */
 export function toTarget(question: Question, { gold, soft }: { gold?: unknown; soft?: unknown }): Target {
-  const names = namesOf(question);
+  const names = answerNames(question);
   if (gold !== undefined && soft !== undefined) throw new RowFault("it has both 'gold' and 'soft'");
   if (soft !== undefined)
     return { names, target: toShares(names, Array.isArray(soft) ? Object.assign({}, soft) : soft) };
@@ -30,7 +30,8 @@ const GOLD_MESSAGES = {
   score: "the 'gold' of a score must be the number of a level, from 0",
 } as const;
 
-function namesOf(question: Question): string[] {
+/** `[options]`; noul: false, true; of a score the numbers of its levels. */
+export function answerNames(question: Question): string[] {
   switch (question.type) {
     case 'choice':
       return question.options.map(({ name }) => name);

@@ -46,7 +46,8 @@ export function rowOfRecord(
   return { state: cells[text], gold: Object.fromEntries(gold) };
 }
 
-function goldOfCell(name: string, cell: string, raw: unknown): unknown {
+/** What a cell says is right. @param raw its question, of a request. @throws RowFault */
+export function goldOfCell(name: string, cell: string, raw: unknown): unknown {
   const { type, criteria } = isRecord(raw) ? raw : {};
   if (type === 'noul') {
     const word = cell.trim().toLowerCase();

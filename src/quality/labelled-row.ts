@@ -147,7 +147,7 @@ function sharedQuestions(row: Record<string, unknown>, { questions, renames }: R
   });
 }
 
-interface RightAnswer {
+export interface RightAnswer {
   readonly gold?: unknown;
   readonly soft?: unknown;
 }

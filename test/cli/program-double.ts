@@ -53,6 +53,7 @@ export function program(parts: Partial<Program> = {}) {
       said.error += text;
     },
     isTerminal: false,
+    findTerminal: () => undefined,
     columns: 100,
     paint: (_style, text) => text,
     readStdin: async () => 'from standard input',

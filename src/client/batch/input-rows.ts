@@ -59,7 +59,7 @@ export async function* readInputRows(
 }
 
 /** @throws InputFault when there is no document to be found */
-function chooseColumns({ line, members }: RawRow, columns: RowColumns) {
+export function chooseColumns({ line, members }: RawRow, columns: RowColumns) {
   const has = (name: string): boolean => Object.hasOwn(members, name);
   const names = Object.keys(members);
   const { text = TEXT_COLUMNS.find(has) ?? (names.length === 1 ? names[0] : undefined) } = columns;
