@@ -14,7 +14,6 @@ import type { MemoryPlan } from '../engine/loading/memory-plan.ts';
 import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { planMemory } from '../engine/plan-memory.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
-import type { Authenticator } from '../http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../http/server.ts';
 import { readWebFiles } from '../http/web/web-files.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -32,15 +31,20 @@ import { ChatService } from '../services/chat/chat.ts';
 import { Housekeeping } from '../services/housekeeping/housekeeping.ts';
 import { InferenceService } from '../services/inference/inference.ts';
 import { ApiKeyService } from '../services/keys/keys.ts';
+import type { LearnedModels } from '../services/learned-models.ts';
+import { LearningService } from '../services/learning/learning.ts';
 import { PriceService } from '../services/prices.ts';
 import { UsageService } from '../services/reports/reports.ts';
 import { openStores } from '../storage/open-stores.ts';
 import type { StoreLocation } from '../storage/store-connection.ts';
-import type { LedgerStore, Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/stores.ts';
 import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
+import type { AppParts, ServerParts } from './app-parts.ts';
 import { type Closers, GracePeriod, once, openWith } from './closers.ts';
 import { findLaterFolders, findModelFolders } from './configured-models.ts';
 import { listUpstreams } from './configured-upstreams.ts';
+import { ChildLearner } from './learn/learn-child.ts';
+import { JournalFile } from './learn/learning-journal.ts';
 import { serveLearnedModels } from './learned/served-learned-models.ts';
 import { bringBackFormer } from './pull/folder-draft.ts';
 
@@ -57,30 +61,6 @@ export interface App {
    */
   stop(): Promise<boolean>;
 }
-
-export interface AppParts {
-  readonly version: string;
-  readonly logger: Logger;
-  /** For what the engine tells; absent: the same. */
-  readonly engineLogger?: Logger;
-  readonly authenticator: Authenticator;
-  /** Absent: without the routes that need a store, and every model at its own price. */
-  readonly administration?: Administration;
-  /** Absent: nothing is metered. */
-  readonly ledger?: {
-    readonly store: LedgerStore;
-    /** Of this process, for its reservations. */
-    readonly instanceId: string;
-  };
-  /** undefined: optimised graphs are not kept. */
-  readonly cacheFolder: string | undefined;
-  /** Absent: one that runs the configured models. */
-  readonly engine?: LocalEngine;
-  /** Learned models that are wanted; absent: all of the data folder. */
-  readonly learnedIds?: readonly string[] | undefined;
-}
-
-export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger' | 'engine'>;
 
 /** With its stores: keys, prices and the ledger. */
 export interface Server extends App {
@@ -153,12 +133,14 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const engineStatus = () => learned.describe(heads.status());
   const chat = new ChatService(upstreams, catalog, accounting);
   closers.add(() => chat.close());
+  const learning = await openLearning(config, learned, parts);
   const http = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
     inference: new InferenceService(heads, catalog, accounting),
     chat,
     administration: parts.administration,
+    learning,
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     isDraining: () => isDraining,
     status: () => ({
@@ -177,6 +159,8 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     options: { ...httpOptionsOf(config), version: parts.version, sharesAnswers },
   });
   closers.add(() => http.close());
+  // First of all: it takes the processors from those whose answers are owed.
+  closers.add(() => learning?.close());
   const stop = once(async () => {
     isDraining = true;
     const grace = new GracePeriod(config.http.gracePeriodMs, () => {
@@ -202,6 +186,25 @@ function openUpstreams(loaded: LoadedConfig, metrics: Metrics): readonly HttpCha
 
 function httpOptionsOf({ http, decisions, embeddings, learning }: Config): Omit<HttpOptions, 'version'> {
   return { ...http, ...decisions, ...embeddings, learningBodyLimitBytes: learning.bodyLimitBytes };
+}
+
+/** Where there is an audit trail, and administrators who write to it. */
+async function openLearning(
+  config: Config,
+  models: LearnedModels,
+  { administration, logger }: AppParts,
+): Promise<LearningService | undefined> {
+  if (administration === undefined) return undefined;
+  const learning = new LearningService({
+    learner: new ChildLearner(config, (fault) => logger.error(fault, 'learning failed unexpectedly')),
+    models,
+    audit: administration.audit,
+    journal: new JournalFile(config.dataDir),
+    maxRows: config.learning.maxRows,
+    onEvent: ({ level, message, details }) => logger[level](details, message),
+  });
+  await learning.start();
+  return learning;
 }
 
 function buildAccounting(

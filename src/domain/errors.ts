@@ -55,7 +55,7 @@ export const errorCatalogue = {
   conflict: {
     status: 409,
     type: 'invalid_request_error',
-    when: 'What should be made exists already, or cannot be changed any more.',
+    when: 'What should be made exists already, cannot be changed any more, or is being worked on.',
   },
   idempotency_key_reused: {
     status: 400,

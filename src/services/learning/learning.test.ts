@@ -111,6 +111,10 @@ describe('an order', () => {
   it.each([
     [{ type: 'score', instructions: '?', criteria: ['one'], gold: 0 }, 'a score has 2 to 10 levels'],
     [
+      { type: 'choice', instructions: '?', criteria: { a: null }, gold: 'a' },
+      'a choice of one option leaves nothing to learn',
+    ],
+    [
       {
         ...{ type: 'choice', instructions: '?', gold: '1' },
         criteria: Object.fromEntries(Array.from({ length: 256 }, (_, index) => [index, null])),

@@ -278,7 +278,7 @@ export class LearningService {
     const tookMs = (endedAtMs ?? startedAtMs) - startedAtMs;
     const fault = error === null ? {} : { code: error.code, reason: error.message };
     const level = error === null ? 'info' : 'warn';
-    this.#tell(level, 'learning ended', { model: modelId, job: id, state, end: end.type, tookMs, ...fault });
+    this.#tell(level, 'learning ended', { model: modelId, job: id, outcome: state, end: end.type, tookMs, ...fault });
   }
 
   /** Whoever reads the trail must not take what was begun for done. */

@@ -60,6 +60,7 @@ function checkLimits({ questions }: LabelledRow): void {
 function checkQuestion(question: Question): void {
   const { choiceOptions, scoreLevels, nameLength } = QUESTION_LIMITS;
   if (question.type === 'choice') {
+    if (question.options.length < 2) throw new RowFault('a choice of one option leaves nothing to learn');
     if (question.options.length > choiceOptions.max)
       throw new RowFault(`a choice has ${choiceOptions.max} options at most`);
     if (question.options.some(({ name }) => name.length > nameLength)) {
