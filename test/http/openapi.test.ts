@@ -62,11 +62,14 @@ describe('/openapi.json', () => {
         .map(({ method, path }) => `${method.toUpperCase()} ${path}`)
         .sort(),
     ).toEqual([
+      'DELETE /admin/v1/models/{id}',
       'GET /admin/v1/audit',
       'GET /admin/v1/keys',
       'GET /admin/v1/keys/{id}',
       'GET /admin/v1/keys/{id}/standing',
       'GET /admin/v1/latency',
+      'GET /admin/v1/models',
+      'GET /admin/v1/models/{id}',
       'GET /admin/v1/prices',
       'GET /admin/v1/prices/history',
       'GET /admin/v1/requests',
@@ -84,6 +87,7 @@ describe('/openapi.json', () => {
       'POST /admin/v1/keys',
       'POST /admin/v1/keys/{id}/revoke',
       'POST /admin/v1/keys/{id}/rotate',
+      'POST /admin/v1/models',
       'POST /admin/v1/prices',
       'POST /ai/v1/chat/completions',
       'POST /ai/v1/embeddings',
@@ -150,7 +154,7 @@ describe('/openapi.json', () => {
       const reply = await server.server.send(method === 'patch' ? 'PATCH' : 'POST', url, example, caller.headers);
       expect([path, reply.status]).toEqual([path, Number(status)]);
     }
-    expect(examples).toHaveLength(8);
+    expect(examples).toHaveLength(9);
   });
 
   it('says where a reply can be CSV', () => {
