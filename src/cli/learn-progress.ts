@@ -1,7 +1,7 @@
 // How far a learning is: a bar that is drawn again on a terminal, a line now and then elsewhere.
 
 import type { LearnNews } from '../learning/learn-order.ts';
-import { describeCount } from './batch-progress.ts';
+import { describeCount, describeSeconds, RowRate } from './batch-progress.ts';
 import type { Program } from './program.ts';
 
 const LINE_MS = 10_000;
@@ -22,6 +22,7 @@ export class LearnProgress {
   readonly #isJson: boolean;
   #toldMs = Number.NEGATIVE_INFINITY;
   #step = '';
+  #rate = new RowRate(0);
   #isDrawn = false;
 
   constructor(program: Program, { isJson }: { readonly isJson: boolean }) {
@@ -39,12 +40,15 @@ export class LearnProgress {
     const { step, done, total } = news;
     const nowMs = performance.now();
     const isNew = step !== this.#step;
+    if (isNew) this.#rate = new RowRate(nowMs);
     if (!isNew && done < total && nowMs - this.#toldMs < (columns === undefined ? LINE_MS : DRAW_MS)) return;
     // Off a terminal, a step is told when it begins and while it goes on.
     if (columns === undefined && !isNew && done >= total) return;
     [this.#step, this.#toldMs] = [step, nowMs];
-    if (columns !== undefined) this.#draw(`${drawBar(done, total)} ${describeStep(news)}`, columns);
-    else if (!this.#isJson) this.#program.writeError(`${describeStep(news)}\n`);
+    const rate = this.#rate.update(nowMs, done);
+    const text = describeStep(news, isNew ? Number.NaN : (total - done) / rate);
+    if (columns !== undefined) this.#draw(`${drawBar(done, total)} ${text}`, columns);
+    else if (!this.#isJson) this.#program.writeError(`${text}\n`);
   }
 
   end(): void {
@@ -58,10 +62,11 @@ export class LearnProgress {
   }
 }
 
-/** `Reading documents: 120 of 400` */
-function describeStep({ step, done, total }: Extract<LearnNews, { kind: 'step' }>): string {
-  if (step === 'reading') return `${STEPS[step]}: ${describeCount(done)} of ${describeCount(total)}`;
-  if (step === 'fitting') return `${STEPS[step]}: ${Math.floor((100 * done) / Math.max(1, total))} %`;
+/** `Reading documents: 120 of 400, 28 s left` @param secondsLeft NaN: nobody knows */
+function describeStep({ step, done, total }: Extract<LearnNews, { kind: 'step' }>, secondsLeft: number): string {
+  const left = secondsLeft > 0 ? `, ${describeSeconds(secondsLeft)} left` : '';
+  if (step === 'reading') return `${STEPS[step]}: ${describeCount(done)} of ${describeCount(total)}${left}`;
+  if (step === 'fitting') return `${STEPS[step]}: ${Math.floor((100 * done) / Math.max(1, total))} %${left}`;
   return `${STEPS[step]} …`;
 }
 

@@ -16,11 +16,20 @@ export function renderLearning(report: LearnReport): string {
   const { id, base, embedder, rows, questions, leftOut } = report;
   const on = `on ${base.id} (${base.digest})${embedder === undefined ? '' : ` with ${embedder.id}`}`;
   const measured = questions.filter(({ figures }) => figures !== undefined);
+  const unmeasured = questions.filter(({ figures }) => figures === undefined);
   const paragraphs = [
     `${id}: ${rows} rows, ${on}\n`,
-    renderTable([HEADINGS, ...questions.map(figureRow)]),
+    measured.length === 0 ? '' : renderTable([HEADINGS, ...measured.map(figureRow)]),
     measured.length === 0 ? '' : EXPLANATION,
-    ...questions.map(renderFindings),
+    ...measured.map(renderFindings),
+    renderUnmeasured(
+      'with too few rows',
+      unmeasured.filter(({ verdict }) => verdict !== 'one option only'),
+    ),
+    renderUnmeasured(
+      'with the same answer in all rows',
+      unmeasured.filter(({ verdict }) => verdict === 'one option only'),
+    ),
     renderRest(report),
     renderLines(
       'Left out, because the base cannot read them:',
@@ -34,11 +43,23 @@ const EXPLANATION =
   'Before the arrow: zero-shot, as the base answers. After it: learned. Both by cross-validation, on rows that nothing was\nfitted on, with the standard deviation between its folds.\n';
 
 function figureRow({ name, type, rows, figures }: QuestionFindings): string[] {
-  const head = [name, type, String(rows)];
-  if (figures === undefined) return [...head, '–', '–', '–', '–'];
+  if (figures === undefined) return [];
   const { zeroShot, learned } = figures;
   const names = ['accuracy', 'macroF1', 'ece', 'answeredAt5'] as const;
-  return [...head, ...names.map((figure) => `${formatFigure(zeroShot[figure].mean)} → ${withSpread(learned[figure])}`)];
+  return [
+    name,
+    type,
+    String(rows),
+    ...names.map((figure) => `${formatFigure(zeroShot[figure].mean)} → ${withSpread(learned[figure])}`),
+  ];
+}
+
+/** Files of many questions have many that are asked once: a line for all of them. */
+function renderUnmeasured(why: string, questions: readonly QuestionFindings[]): string {
+  if (questions.length === 0) return '';
+  const told = questions.slice(0, MOST_ROWS_TOLD).map(({ name, rows }) => `${clean(name)} (${rows})`);
+  const count = questions.length === 1 ? 'One question' : `${questions.length} questions`;
+  return `${count} left out ${why}; zero-shot answers as before: ${listWithRest(told, questions.length)}.\n`;
 }
 
 function withSpread({ mean, spread }: MeanAndSpread): string {

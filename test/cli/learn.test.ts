@@ -159,11 +159,18 @@ describe('umpire learn', () => {
     const report = { ...REPORT, questions, replacedAnswers: 0, untouched: 0 };
     const { code, out } = await learn([rows, '--name', 'support'], { report, written: undefined });
     expect(code).toBe(1);
-    expect(out).toContain('  Left out: a head is no better than zero-shot on rows it has not seen.');
-    expect(out).toContain('  Left out: 3 rows about 1 document are too few.');
-    expect(out).toContain('  Left out: all rows say the same, so there is nothing to tell apart.');
-    expect(out).toContain('team      choice  3     –         –         –    –\n');
+    expect(out).toContain('2 questions left out with too few rows; zero-shot answers as before: team (3), team (3).\n');
+    expect(out).toContain(
+      'One question left out with the same answer in all rows; zero-shot answers as before: team (3).\n',
+    );
+    expect(out).not.toContain('ACCURACY');
     expect(out.endsWith('Nothing was written: support would answer as its base does.\n')).toBe(true);
+  });
+
+  it('says of a question with figures that zero-shot stays', async () => {
+    const questions = [{ ...FINDINGS, verdict: 'no gain' as const }];
+    const { out } = await learn([rows, '--name', 'support'], { report: { ...REPORT, questions } });
+    expect(out).toContain('  Left out: a head is no better than zero-shot on rows it has not seen.');
   });
 
   it.each([
