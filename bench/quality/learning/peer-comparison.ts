@@ -22,7 +22,10 @@ export function comparePeer(report: LearningReport, { name, version, draws }: Le
   return ROWS_PER_OPTION.flatMap((rowsPerOption) => {
     const tasks = report.tasks.flatMap(({ task, sizes }) => {
       const size = sizes.find((found) => found.rowsPerOption === rowsPerOption);
-      const own = draws.filter((draw) => draw.task === task && draw.rowsPerOption === rowsPerOption);
+      const seeds = new Set(size?.figures.plain.ofDraws.map(({ seed }) => seed));
+      const own = draws.filter(
+        (draw) => draw.task === task && draw.rowsPerOption === rowsPerOption && seeds.has(draw.seed),
+      );
       return size === undefined || own.length === 0 ? [] : [{ task, size, own }];
     });
     if (tasks.length === 0) return [];
