@@ -33,7 +33,7 @@ export const learnCommand: Command = {
     },
     embedder: {
       type: 'boolean',
-      help: `Read documents with ${DEFAULT_EMBEDDING_MODEL} as well: somewhat better, and it takes twice as long`,
+      help: `Read documents with ${DEFAULT_EMBEDDING_MODEL} as well: somewhat better, and two models read each document`,
     },
     more: { type: 'boolean', help: 'Add these rows to those that the model was learned from' },
     replace: { type: 'boolean', help: 'Learn a model that is there already anew, from these rows alone' },
