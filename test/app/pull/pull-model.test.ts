@@ -265,8 +265,8 @@ describe('a pulled model', () => {
     expect((await models.findPulled('tiny')).bytes).toBeGreaterThan(3000);
     await models.remove('tiny');
     expect(readdirSync(join(dataDir, 'models'))).toEqual(['.locks']);
-    await expect(models.remove('tiny')).rejects.toThrow('There is no pulled model "tiny"');
-    await expect(models.remove('../tiny')).rejects.toThrow('There is no pulled model');
+    await expect(models.remove('tiny')).rejects.toThrow('There is no pulled or learned model "tiny"');
+    await expect(models.remove('../tiny')).rejects.toThrow('There is no pulled or learned model');
     // What a pull would do is told without doing it.
     const plan = await models.inspect(request(folder), signal);
     expect(plan).toMatchObject({ id: 'tiny', licence: 'Apache-2.0', files: { length: 4 } });
