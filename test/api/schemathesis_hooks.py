@@ -38,6 +38,9 @@ MEANING_MESSAGES = (
     "The field 'dimensions' must be at most",
     # The model has others, or none.
     "text-embed-mini has no prompt of this name.",
+    # A row says what is right of no question; a choice of one option leaves nothing to learn.
+    "rows[",
+    "questions[",
     # They contradict each other.
     "The fields 'prompt_name' and 'input_type' both choose a prompt",
 )

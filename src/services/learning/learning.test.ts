@@ -127,6 +127,16 @@ describe('an order', () => {
     });
   });
 
+  it('has questions that are right, also those that no row answers', async () => {
+    const questions = { urgent: NOUL, secret: { type: 'noul' } };
+    await expect(learn({ questions })).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: 'questions[1]: it has no instructions.',
+      param: 'questions[1]',
+    });
+    expect(learner.learnings).toEqual([]);
+  });
+
   it('is refused while another is carried out, also by whoever asks in the same moment', async () => {
     const [first, second] = await Promise.allSettled([learn(), learn({ modelId: 'other' })]);
     expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);

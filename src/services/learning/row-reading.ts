@@ -5,20 +5,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import { QUESTION_LIMITS, type Question } from '../../domain/question.ts';
 import { type LabelledRow, parseLabelledRow } from '../../quality/labelled-row.ts';
-import { RowFault } from '../../quality/wire-question.ts';
+import { parseQuestion, RowFault } from '../../quality/wire-question.ts';
 
 export interface SentRows {
   /** As parsed JSON. */
   readonly rows: readonly unknown[];
-  /** Those that all rows share, as parsed JSON; undefined: none. */
-  readonly questions: unknown;
+  /** Those that all rows share, as parsed JSON, by name; undefined: none. */
+  readonly questions: Readonly<Record<string, unknown>> | undefined;
 }
 
 const TURN_MS = 5;
 const MOST_FAULTS_TOLD = 10;
 
-/** @throws AppError `invalid_request` that names the first rows at fault */
+/** @throws AppError `invalid_request` that names the first rows, or the first shared question, at fault */
 export async function readSentRows({ rows, questions }: SentRows): Promise<LabelledRow[]> {
+  checkSharedQuestions(Object.values(questions ?? {}));
   const read: LabelledRow[] = [];
   const faults: { readonly place: number; readonly message: string }[] = [];
   const defaults = questions === undefined ? {} : { questions };
@@ -41,6 +42,19 @@ export async function readSentRows({ rows, questions }: SentRows): Promise<Label
     throw new AppError('invalid_request', tellRowFaults(faults), { param: `rows[${first.place}]` });
   }
   return read;
+}
+
+/** Also of one that no row answers. */
+function checkSharedQuestions(questions: readonly unknown[]): void {
+  for (const [place, raw] of questions.entries()) {
+    try {
+      checkQuestion(parseQuestion(raw));
+    } catch (error) {
+      if (!(error instanceof RowFault)) throw error;
+      const param = `questions[${place}]`;
+      throw new AppError('invalid_request', `${param}: ${error.unquoted}.`, { param });
+    }
+  }
 }
 
 function tellRowFaults(faults: readonly { readonly place: number; readonly message: string }[]): string {
