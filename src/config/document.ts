@@ -7,7 +7,7 @@ import { noteOf, SETTINGS, type Setting, unwrap } from './settings.ts';
 
 const INTRODUCTION = `# Configuration
 
-Generated from \`src/config/schema.ts\` by \`npm run docs\`; do not edit.
+Generated from \`src/config/schema.ts\` and its neighbours by \`npm run docs\`; do not edit.
 
 Every setting has a default. A later source overrides an earlier one: defaults, then the YAML file that \`--config\` or
 \`UMPIRE_CONFIG\` names, then the environment, then flags. An empty variable or value counts as unset. Lists are written with
