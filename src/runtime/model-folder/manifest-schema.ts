@@ -94,7 +94,7 @@ const splitEncoder = z.strictObject({
   ...format1,
   type: z.literal('decision'),
   family: z.literal('split-encoder'),
-  graphs: graphs(['encode', 'answer', 'head'], ['decide']),
+  graphs: graphs(['encode', 'answer', 'head'], ['decide', 'batch', 'head-rows']),
   limits: z.strictObject({ state_tokens: count, question_tokens: count }),
   shape: z.strictObject({ layers: count, heads: count, head_size: count }),
   windows: z.strictObject({ tokens: z.int().min(4), max_index: z.int().nonnegative() }),

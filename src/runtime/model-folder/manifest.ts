@@ -4,7 +4,7 @@ import type { Price } from '../../domain/money.ts';
 import type { QuestionType } from '../../domain/question.ts';
 import type { Frames } from '../tokenizer/frames.ts';
 
-/** Graph files by role (`encode`, `answer`, `head`, perhaps `decide`; `embed`; `score`). */
+/** Graph files by role (`encode`, `answer`, `head`, perhaps `decide`, `batch` with `head-rows`; `embed`; `score`). */
 export type GraphFiles = Readonly<Record<string, string>>;
 
 /** Where a folder's files were taken from, by `umpire models pull`. */
