@@ -62,6 +62,7 @@ async function writeRow(ledger: LedgerStore, reservation: Reservation): Promise<
     costPicoUsd: COST_PICO_USD,
     durationMs: 7,
     waitMs: 0,
+    upstream: null,
   } as const;
   const settled = await ledger.settle({ id: reservation.id, outcome });
   if (settled.type !== 'settled') throw new Error('A reservation was lost.');

@@ -39,14 +39,15 @@ import { openStores } from '../storage/open-stores.ts';
 import type { StoreLocation } from '../storage/store-connection.ts';
 import type { Stores } from '../storage/stores.ts';
 import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
+import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AppParts, ServerParts } from './app-parts.ts';
 import { type Closers, GracePeriod, once, openWith } from './closers.ts';
 import { findLaterFolders, findModelFolders } from './configured-models.ts';
-import { listUpstreams } from './configured-upstreams.ts';
 import { ChildLearner } from './learn/learn-child.ts';
 import { JournalFile } from './learn/learning-journal.ts';
 import { serveLearnedModels } from './learned/served-learned-models.ts';
 import { bringBackFormer } from './pull/folder-draft.ts';
+import { ServedUpstreams } from './served-upstreams.ts';
 
 export interface App {
   readonly http: FastifyInstance;
@@ -119,16 +120,17 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const sharing = new MergingEngine(engine, config.answers);
   // Outermost: what is shared and kept is the base's, and no new version of a model makes it wrong.
   const heads = new LearnedEngine(sharesAnswers ? sharing : engine);
-  const upstreams = openUpstreams(loaded, metrics);
-  closers.add(() => Promise.all(upstreams.map((upstream) => upstream.close())));
+  const open = (options: ChatUpstreamOptions) => new HttpChatUpstream(options);
+  const upstreams = new ServedUpstreams(loaded, { open, metrics, logger: parts.logger });
+  closers.add(() => upstreams.close());
   const learned = await serveLearnedModels({
     config,
     heads,
-    others: [engine, ...upstreams].flatMap(({ models }) => models),
+    others: [engine, upstreams].flatMap(({ models }) => models),
     wanted: parts.learnedIds,
     warn: (message, details) => parts.logger.warn(details, message),
   });
-  const sources = [engine, learned, ...upstreams];
+  const sources = [engine, learned, upstreams];
   const catalog = buildCatalog(sources, parts.administration?.prices, config.aliases);
   const engineStatus = () => learned.describe(heads.status());
   const chat = new ChatService(upstreams, catalog, accounting);
@@ -171,17 +173,6 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     return grace.end();
   });
   return { http, engine, models: sources.flatMap(({ models }) => models), stop };
-}
-
-function openUpstreams(loaded: LoadedConfig, metrics: Metrics): readonly HttpChatUpstream[] {
-  return listUpstreams(loaded).map((options) => {
-    const { name, modelId } = options;
-    const watcher = {
-      called: () => metrics.upstreamCalled(name, modelId),
-      failed: (code: string) => metrics.upstreamFailed(name, modelId, code),
-    };
-    return new HttpChatUpstream({ ...options, watcher });
-  });
 }
 
 function httpOptionsOf({ http, decisions, embeddings, learning }: Config): Omit<HttpOptions, 'version'> {

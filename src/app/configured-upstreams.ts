@@ -54,6 +54,8 @@ export function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUp
         totalMs: upstream.totalTimeoutMs,
         streamTotalMs: upstream.streamTotalTimeoutMs,
       },
+      weight: model.weight,
+      breaker: { failures: upstream.breakerFailures, pauseMs: upstream.breakerPauseMs },
       takesStreamOptions: upstream.takesStreamOptions,
       maxConcurrentRequests: upstream.maxConcurrentRequests,
       reasoning: model.reasoning,

@@ -91,6 +91,7 @@ const ROW_FIELDS: readonly Field<LedgerRow>[] = [
   { name: 'output_price_usd', value: ({ price }) => formatPrice(price.outputMicroUsd) },
   { name: 'duration_ms', heading: 'MS', isRight: true, value: ({ durationMs }) => durationMs },
   { name: 'wait_ms', value: ({ waitMs }) => waitMs },
+  { name: 'upstream', value: ({ upstream }) => upstream },
   ...COST_FIELDS,
 ];
 

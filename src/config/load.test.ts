@@ -222,12 +222,34 @@ describe('faults', () => {
     ]);
   });
 
-  it('include two upstreams with one name and two models with one id', () => {
+  it('include two upstreams with one name, and two models of one upstream with one id', () => {
     const entry = '{ name: a, baseUrl: "http://a.example/v1", models: [{ id: m }] }';
     expect(faultsOf({ yaml: `upstreams:\n  - ${entry}\n  - ${entry}\n` })).toEqual([
       'upstreams: two have the name "a".',
-      'upstreams: two models have the id "m".',
     ]);
+    const twins = '{ name: a, baseUrl: "http://a.example/v1", models: [{ id: m }, { id: m }] }';
+    expect(faultsOf({ yaml: `upstreams:\n  - ${twins}\n` })).toEqual([
+      'upstreams: two models of the upstream "a" have the id "m".',
+    ]);
+  });
+
+  it.each([
+    ['a weight here and none there', 'weight: 2', '', 'has a weight at some upstreams'],
+    ['two prices', 'inputMicroUsdPerMillionTokens: 2', 'inputMicroUsdPerMillionTokens: 3', 'has two prices'],
+    ['a price that the first upstream does not have', '', 'outputMicroUsdPerMillionTokens: 3', 'has two prices'],
+  ])('include a model at two upstreams with %s', (_what, first, second, fault) => {
+    const entry = (name: string, more: string) =>
+      `  - { name: ${name}, baseUrl: "http://a.example/v1", models: [{ id: m${more === '' ? '' : `, ${more}`} }] }\n`;
+    expect(faultsOf({ yaml: `upstreams:\n${entry('a', first)}${entry('b', second)}` })).toEqual([
+      expect.stringContaining(fault),
+    ]);
+  });
+
+  it('are none where a model is at two upstreams, its price at the first or the same at both', () => {
+    const entry = (name: string, more: string) =>
+      `  - { name: ${name}, baseUrl: "http://a.example/v1", models: [{ id: m${more} }] }\n`;
+    const price = ', inputMicroUsdPerMillionTokens: 2';
+    expect(() => load({ yaml: `upstreams:\n${entry('a', price)}${entry('b', '')}${entry('c', price)}` })).not.toThrow();
   });
 });
 

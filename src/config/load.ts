@@ -9,6 +9,7 @@ import { parseHubSettings } from './hub-settings.ts';
 import { type Config, configSchema } from './schema.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
+type UpstreamModel = Config['upstreams'][number]['models'][number];
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSources {
@@ -229,9 +230,42 @@ function crossFaults(config: Config): string[] {
   }
   const names = config.upstreams.map((upstream) => upstream.name);
   for (const name of duplicates(names)) faults.push(`upstreams: two have the name "${name}".`);
-  const ids = config.upstreams.flatMap((upstream) => upstream.models.map((model) => model.id));
-  for (const id of duplicates(ids)) faults.push(`upstreams: two models have the id "${id}".`);
-  return faults;
+  return [...faults, ...config.upstreams.flatMap(findTwins), ...findUnequal(config)];
+}
+
+function findTwins({ name, models }: Config['upstreams'][number]): string[] {
+  return [...duplicates(models.map(({ id }) => id))].map(
+    (id) => `upstreams: two models of the upstream "${name}" have the id "${id}".`,
+  );
+}
+
+/** What one model says of itself at several upstreams. */
+function findUnequal({ upstreams }: Config): string[] {
+  const byId = Map.groupBy(
+    upstreams.flatMap(({ models }) => models),
+    ({ id }) => id,
+  );
+  return [...byId].flatMap(([id, entries]) => {
+    const weighted = entries.filter(({ weight }) => weight !== undefined).length;
+    const isHalf = weighted > 0 && weighted < entries.length;
+    return [
+      ...(isHalf
+        ? [`upstreams: the model "${id}" has a weight at some upstreams; give it one at all, or at none.`]
+        : []),
+      ...(hasOtherPrices(entries)
+        ? [`upstreams: the model "${id}" has two prices; state one, at the first upstream.`]
+        : []),
+    ];
+  });
+}
+
+function hasOtherPrices([first, ...others]: readonly UpstreamModel[]): boolean {
+  const priceOf = (model: UpstreamModel | undefined) => [
+    model?.inputMicroUsdPerMillionTokens,
+    model?.cachedInputMicroUsdPerMillionTokens,
+    model?.outputMicroUsdPerMillionTokens,
+  ];
+  return others.some((model) => priceOf(model).some((price, place) => price && price !== priceOf(first)[place]));
 }
 
 function duplicates(texts: readonly string[]): Set<string> {

@@ -20,7 +20,9 @@ const reasoning = z.strictObject({
 });
 
 const upstreamModel = z.strictObject({
-  id: text.max(256).register(note, { help: 'What clients of this server call the model.' }),
+  id: text.max(256).register(note, {
+    help: 'What clients of this server call the model. Under several upstreams it is one model: a call that fails at one goes to the next, in the order of the file or by `weight`; price and description are those of the first.',
+  }),
   upstreamModel: text
     .optional()
     .register(note, { help: "The upstream's own name of the model.", defaultText: 'the id' }),
@@ -39,6 +41,10 @@ const upstreamModel = z.strictObject({
   outputMicroUsdPerMillionTokens: microUsd.default(0).register(note, {
     help: 'Price of output, reasoning included.',
     unit: 'micro-USD per 1,000,000 tokens',
+  }),
+  weight: z.int().min(1).max(1_000_000).optional().register(note, {
+    help: 'Of a model under several upstreams: its share of the calls that this one is asked first for. All of them have one, or none.',
+    defaultText: 'they are asked in the order of the file',
   }),
   reserveOutputTokens: z.int().min(0).max(10_000_000).default(4096).register(note, {
     help: 'Output that is reserved against a budget where the caller sets no `max_tokens`.',
@@ -87,6 +93,13 @@ export const upstream = z.strictObject({
   }),
   whenClientLeaves: z.enum(['estimate', 'drain', 'free']).default('estimate').register(note, {
     help: 'What a client that leaves is billed. `estimate`: the upstream is stopped, and what was sent is billed by estimated tokens, unless the upstream told its usage. `drain`: the upstream is read to its end and its usage is billed. `free`: the upstream is stopped and nothing is billed.',
+  }),
+  breakerFailures: count().default(5).register(note, {
+    help: 'Failures one after the other of a model here, after which it is left out for a while, where another upstream has it too.',
+  }),
+  breakerPauseMs: milliseconds().default(10_000).register(note, {
+    help: 'How long it is left out then, unless the upstream asks for longer (`Retry-After`, up to 5 minutes). Afterwards one call tries it.',
+    unit: 'ms',
   }),
   maxConcurrentRequests: count().default(256).register(note, {
     help: 'Requests to one model at a time; further ones are refused as `overloaded`.',

@@ -44,7 +44,7 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
     authenticator: { authenticate: notServed },
     catalog,
     inference: new InferenceService(emptyEngine, catalog, new Unmetered()),
-    chat: new ChatService([], catalog, new Unmetered()),
+    chat: new ChatService({ find: () => undefined }, catalog, new Unmetered()),
     administration: {
       keys: new ApiKeyService({ store: emptyKeys }),
       prices: new PriceService({ store: { insert: notServed, list: notServed } }),

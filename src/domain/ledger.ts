@@ -38,6 +38,8 @@ export interface RequestOutcome {
   readonly durationMs: number;
   /** Until work began (local) or the first byte came (upstream); null where it never did. */
   readonly waitMs: number | null;
+  /** The name of the upstream that answered, or failed last; null where none was asked. */
+  readonly upstream: string | null;
 }
 
 /** One row, written once; only one whose answer was never given is overruled. */

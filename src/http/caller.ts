@@ -6,8 +6,9 @@ import { keyOf } from './authenticate.ts';
 import { ClientLeftError } from './client-left.ts';
 import { readDeadlineMs } from './deadline.ts';
 
-/** Call it once the request is complete, on a route behind authentication. */
+/** Call it once the request is complete, on a route behind authentication. @throws AppError `invalid_request` */
 export function callerOf(request: FastifyRequest, reply: FastifyReply): AuthenticatedCaller {
+  const deadlineMs = readDeadlineMs(request);
   const controller = new AbortController();
   // "close" also follows a complete reply; only one that comes before means that the client left.
   reply.raw.once('close', () => {
@@ -21,12 +22,6 @@ export function callerOf(request: FastifyRequest, reply: FastifyReply): Authenti
     signal: controller.signal,
     requestId: request.id,
     idempotency: request.idempotency ?? undefined,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
-}
-
-/** Of a route whose model is local: one that heeds the caller's deadline. @throws AppError `invalid_request` */
-export function localCallerOf(request: FastifyRequest, reply: FastifyReply): AuthenticatedCaller {
-  const deadlineMs = readDeadlineMs(request);
-  const caller = callerOf(request, reply);
-  return deadlineMs === undefined ? caller : { ...caller, deadlineMs };
 }

@@ -35,6 +35,7 @@ export const INFERENCE_REPLY: HeaderDocs = {
   'x-umpire-answered-by': text(
     'What answered each question of a decision, in the order of the request: `head`, learned from labelled rows, or `base`, the model that it was learned on. `base*3`: three in a row. Absent where the model is not a learned one.',
   ),
+  'x-umpire-upstream': text('Name of the upstream that answered; absent where the model is local.'),
   'x-umpire-cost-usd': text('What the request cost, in US dollars, exact; absent on a stream, which has not ended.'),
   'idempotent-replayed': text('`true`: the reply of an earlier request with the same `Idempotency-Key`, billed once.'),
   ...STANDING,
@@ -62,7 +63,8 @@ export const DEADLINE: OpenAPIV3_1.ParameterObject = {
   required: false,
   description: [
     'Milliseconds from now within which the whole answer is wanted. Where that cannot be kept the request is refused at',
-    'once, as `overloaded`; one that was let in is answered, late if need be.',
+    'once, as `overloaded`; one that was let in is answered, late if need be. With a model of an upstream it is the time',
+    'within which the answer must be whole, or its stream begin; otherwise it is a 504 `upstream_timeout`.',
   ].join(' '),
   schema: { type: 'integer', minimum: 1, maximum: MAX_DEADLINE_MS },
 };

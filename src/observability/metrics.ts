@@ -112,7 +112,34 @@ function upstreamMetrics(registry: Registry) {
     labelNames: ['upstream', 'model', 'code'],
     registers: [registry],
   });
+  const answers = new Counter({
+    name: 'umpire_upstream_answers_total',
+    help: 'Chat calls that an upstream answered to the end, by upstream and model.',
+    labelNames: ['upstream', 'model'],
+    registers: [registry],
+  });
+  const passedOn = new Counter({
+    name: 'umpire_upstream_failovers_total',
+    help: 'Chat calls that failed at an upstream before anything was sent, and went to the next, by upstream and model.',
+    labelNames: ['upstream', 'model'],
+    registers: [registry],
+  });
+  const open = new Gauge({
+    name: 'umpire_upstream_breaker_open',
+    help: '1 while an upstream is left out for a model because it failed again and again, otherwise 0.',
+    labelNames: ['upstream', 'model'],
+    registers: [registry],
+  });
   return {
+    upstreamAnswered(upstream: string, model: string): void {
+      answers.inc({ upstream, model });
+    },
+    upstreamPassedOn(upstream: string, model: string): void {
+      passedOn.inc({ upstream, model });
+    },
+    upstreamLeftOut(upstream: string, model: string, isLeftOut: boolean): void {
+      open.set({ upstream, model }, isLeftOut ? 1 : 0);
+    },
     upstreamCalled(upstream: string, model: string): void {
       calls.inc({ upstream, model });
     },

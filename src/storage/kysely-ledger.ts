@@ -101,5 +101,6 @@ function crashedOutcome(durationMs: number): RequestOutcome {
     costPicoUsd: 0n,
     durationMs,
     waitMs: null,
+    upstream: null,
   };
 }

@@ -64,6 +64,7 @@ export function toOutcomeColumns(outcome: RequestOutcome) {
     // Clocks that measure give fractions.
     duration_ms: Math.round(outcome.durationMs),
     wait_ms: outcome.waitMs === null ? null : Math.round(outcome.waitMs),
+    upstream: outcome.upstream,
   };
 }
 
@@ -83,6 +84,7 @@ export function toLedgerRow(row: Selectable<LedgerTable>): LedgerRow {
     costPicoUsd: BigInt(row.cost_pico_usd),
     durationMs: Number(row.duration_ms),
     waitMs: row.wait_ms === null ? null : Number(row.wait_ms),
+    upstream: row.upstream,
   };
 }
 

@@ -4,13 +4,14 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { createAccountingTables } from './accounting-tables.ts';
 import { isPostgres } from './database-kind.ts';
 import { indexLedgerByEnd } from './ledger-by-end.ts';
+import { addUpstreamToLedger } from './ledger-upstream.ts';
 import type { Database } from './schema.ts';
 import { StorageError } from './storage-error.ts';
 
 type Step = (transaction: Transaction<Database>) => Promise<void>;
 
 /** Step `i` leads from schema version `i` to `i + 1`. */
-const STEPS: readonly Step[] = [createApiKeys, createAccountingTables, indexLedgerByEnd];
+const STEPS: readonly Step[] = [createApiKeys, createAccountingTables, indexLedgerByEnd, addUpstreamToLedger];
 
 /** The schema that this code reads and writes. */
 export const newestSchemaVersion = STEPS.length;

@@ -114,6 +114,8 @@ export interface LedgerTable extends AcceptedRequestColumns {
   cost_pico_usd: BigIntColumn;
   duration_ms: BigIntColumn;
   wait_ms: BigIntColumn | null;
+  /** Name in the configuration; null: none was asked, or the row is older than the column. */
+  upstream: string | null;
 }
 
 /** Rows of the ledger that were summed and deleted. */

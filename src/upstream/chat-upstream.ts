@@ -1,4 +1,5 @@
-// A chat upstream: any server of the chat-completion format. Interface; HttpChatUpstream implements it.
+// A chat upstream: any server of the chat-completion format, or several that stand in for each other. Interface;
+// HttpChatUpstream and FailoverUpstream implement it.
 
 import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
 import type { ModelCard } from '../domain/model-card.ts';
@@ -11,8 +12,17 @@ import type { TokenUsage } from '../domain/usage.ts';
  */
 export type LeavingPolicy = 'estimate' | 'drain' | 'free';
 
+/** The one that a call went to. */
+export interface AskedUpstream {
+  /** The name in the configuration. */
+  readonly name: string;
+  readonly whenClientLeaves: LeavingPolicy;
+}
+
 /** Is told how far a call has come. */
 export interface CallWatcher {
+  /** Before anything else of it; again where the call goes on to another upstream, for which nothing holds of what was told. */
+  onAsked(upstream: AskedUpstream): void;
   /** The request goes out to the upstream; from here on it may work, and charge. */
   onSent(): void;
   /** Something of the answer has come. Not streaming: the head. Streaming: what follows it, every time. */
@@ -49,7 +59,6 @@ export interface ChatStream {
  */
 export interface ChatUpstream {
   readonly models: readonly ModelCard[];
-  readonly whenClientLeaves: LeavingPolicy;
   /**
    * To be asked before the others: what the call will use at most (output) and by estimate (input).
    * @throws AppError `invalid_request` when the request cannot be passed on as it is

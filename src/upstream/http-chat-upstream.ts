@@ -3,11 +3,11 @@
 
 import type { Dispatcher } from 'undici';
 import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
-import { AppError, type ErrorCode } from '../domain/errors.ts';
+import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import { estimateInputTokens, expectedTokens } from './chat-estimate.ts';
-import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream, LeavingPolicy } from './chat-upstream.ts';
+import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream } from './chat-upstream.ts';
 import { parseObject } from './json-object.ts';
 import { Payload } from './payload.ts';
 import { PhaseTimers } from './phase-timers.ts';
@@ -15,7 +15,13 @@ import { ReplyTranslator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
 import { membersOf, refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import { UpstreamConnections } from './upstream-connections.ts';
-import { brokenByUpstream, refusedByUpstream, reportedError, STREAM_ADVICE } from './upstream-failure.ts';
+import {
+  brokenByUpstream,
+  isUpstreamFailure,
+  refusedByUpstream,
+  reportedError,
+  STREAM_ADVICE,
+} from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -27,12 +33,12 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 const END_OF_BODY_MS = 1000;
 const BUSY_RETRY_AFTER_MS = 1000;
 const DONE = '[DONE]';
-const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set(['upstream_error', 'upstream_timeout', 'overloaded']);
-const UNWATCHED: CallWatcher = { onSent: () => undefined, onBytes: () => undefined };
+const UNWATCHED: CallWatcher = { onAsked: () => undefined, onSent: () => undefined, onBytes: () => undefined };
 
 /** A request under way: counted and timed until it is ended. */
 interface RunningCall {
   readonly isStreamed: boolean;
+  readonly clientSignal: AbortSignal;
   readonly timers: PhaseTimers;
   readonly watcher: CallWatcher;
   /** May be called twice. */
@@ -41,20 +47,18 @@ interface RunningCall {
 
 export class HttpChatUpstream implements ChatUpstream {
   readonly models: readonly ModelCard[];
-  readonly whenClientLeaves: LeavingPolicy;
   readonly #options: ChatUpstreamOptions;
   readonly #connections: UpstreamConnections;
   readonly #path: string;
   readonly #running = new Set<RunningCall>();
-  /** Of requests that were asked about: long prompts are measured once. */
-  readonly #inputEstimates = new WeakMap<ChatRequest, number>();
+  /** By the bodies of requests that were asked about: long prompts are measured once. */
+  readonly #inputEstimates = new WeakMap<ChatRequest['body'], number>();
 
   /** @throws TypeError when the base URL is none */
   constructor(options: ChatUpstreamOptions) {
     const { modelId, description, ownedBy, releaseDate, price, baseUrl } = options;
     const url = new URL(baseUrl);
     this.models = [{ id: modelId, type: 'llm', description, ownedBy, releaseDate, price }];
-    this.whenClientLeaves = options.whenClientLeaves;
     this.#options = options;
     this.#path = `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`;
     this.#connections = new UpstreamConnections(url.origin, {
@@ -66,7 +70,7 @@ export class HttpChatUpstream implements ChatUpstream {
   expect(request: ChatRequest): BilledTokens {
     refuseDuplicates(membersOf(request));
     const expected = expectedTokens(request.body, this.#options);
-    this.#inputEstimates.set(request, expected.inputTokens);
+    this.#inputEstimates.set(request.body, expected.inputTokens);
     return expected;
   }
 
@@ -80,9 +84,10 @@ export class HttpChatUpstream implements ChatUpstream {
       const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
       if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
       const bodyText = translator.translateCompletion(text);
+      this.#options.watcher?.answered();
       return { bodyText, ...translator.tokens() };
     } catch (error) {
-      throw this.#told(failureOf(error, call.timers.signal));
+      throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
     } finally {
       call.end();
     }
@@ -101,7 +106,7 @@ export class HttpChatUpstream implements ChatUpstream {
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
     } catch (error) {
       call.end();
-      throw this.#told(failureOf(error, call.timers.signal));
+      throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
     }
   }
 
@@ -110,16 +115,18 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   #translatorOf(request: ChatRequest): ReplyTranslator {
-    const inputEstimate = this.#inputEstimates.get(request) ?? estimateInputTokens(request.body);
+    const inputEstimate = this.#inputEstimates.get(request.body) ?? estimateInputTokens(request.body);
     return new ReplyTranslator(request, { ...this.#options, inputEstimate });
   }
 
   #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): RunningCall {
     clientSignal.throwIfAborted();
+    const { name, whenClientLeaves } = this.#options;
+    watcher.onAsked({ name, whenClientLeaves });
     this.#options.watcher?.called();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
       const message = 'The upstream has as many requests at once as it is allowed.';
-      throw this.#told(new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS }));
+      throw this.#told(new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS }), clientSignal);
     }
     const { totalMs, streamTotalMs } = this.#options.timeouts;
     const tooLong = 'The upstream took too long for the whole request.';
@@ -128,6 +135,7 @@ export class HttpChatUpstream implements ChatUpstream {
       : new PhaseTimers(clientSignal, totalMs, `${tooLong} ${STREAM_ADVICE}`);
     const call: RunningCall = {
       isStreamed,
+      clientSignal,
       timers,
       watcher,
       end: () => {
@@ -139,9 +147,9 @@ export class HttpChatUpstream implements ChatUpstream {
     return call;
   }
 
-  /** A failure of the upstream is counted, and says which one it was. A mistake of the caller's is none. */
-  #told(error: unknown): unknown {
-    if (!(error instanceof AppError) || !FAILURE_CODES.has(error.code)) return error;
+  /** A failure of the upstream is counted, and says which one it was. The caller's mistake is none, nor that its time is over. */
+  #told(error: unknown, clientSignal: AbortSignal): unknown {
+    if (!isUpstreamFailure(error) || (clientSignal.aborted && error === clientSignal.reason)) return error;
     const { name, modelId, watcher } = this.#options;
     watcher?.failed(error.code);
     error.upstream = { name, modelId };
@@ -185,10 +193,11 @@ export class HttpChatUpstream implements ChatUpstream {
       if (!isDone && !translator.sawFinishReason()) {
         throw new AppError('upstream_error', 'The upstream broke off before its answer was complete.');
       }
+      this.#options.watcher?.answered();
       const late = translator.lateUsageChunk();
       if (late !== undefined) yield { json: late };
     } catch (error) {
-      throw this.#told(failureOf(error, call.timers.signal));
+      throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
     } finally {
       if (isDone) readToEnd(reply);
       else reply.body.destroy();

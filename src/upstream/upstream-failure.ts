@@ -1,7 +1,7 @@
 // Whose fault is it? Turns an upstream's refusals and broken connections into our errors. An upstream's own words reach
 // the caller only when the mistake is the caller's; they never reach a log, because they may quote the prompt.
 
-import { AppError } from '../domain/errors.ts';
+import { AppError, type ErrorCode } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import { parseObject } from './json-object.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
@@ -28,6 +28,13 @@ const CONTROL_CHARACTERS = /\p{Cc}+/gu;
 
 /** Only the answer as a whole has one end that a client waits for. */
 export const STREAM_ADVICE = 'With "stream": true the answer comes as it is written.';
+
+const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set(['upstream_error', 'upstream_timeout', 'overloaded']);
+
+/** Whether the upstream is at fault, or without room: neither the caller, nor we. */
+export function isUpstreamFailure(error: unknown): error is AppError {
+  return error instanceof AppError && FAILURE_CODES.has(error.code);
+}
 
 /** @param refusal a reply whose status is not 2xx */
 export function refusedByUpstream(refusal: UpstreamRefusal, names: Names): AppError {

@@ -30,9 +30,10 @@ export interface ReasoningOptions {
   readonly capField: 'max_tokens' | 'max_completion_tokens';
 }
 
-/** Is told of every call to a model of an upstream, and of those that fail there. */
+/** Is told of every call to a model of an upstream, and of those that are answered there to the end, or fail there. */
 export interface UpstreamWatcher {
   called(): void;
+  answered(): void;
   /** @param code `upstream_error`, `upstream_timeout` or `overloaded` */
   failed(code: ErrorCode): void;
 }
@@ -54,6 +55,10 @@ export interface ChatUpstreamOptions {
   /** Sent as a bearer token; undefined: no Authorization header. */
   readonly apiKey: string | undefined;
   readonly timeouts: UpstreamTimeouts;
+  /** Its share of the calls of a model that several upstreams have; undefined: they are asked in their order. */
+  readonly weight: number | undefined;
+  /** When it is left out for a while, where another upstream has the model. */
+  readonly breaker: { readonly failures: number; readonly pauseMs: number };
   /** Whether the upstream may be sent `stream_options`; if not, it is trusted to tell usage by itself. */
   readonly takesStreamOptions: boolean;
   /** One connection each; more are refused with `overloaded` instead of waiting unseen. */

@@ -110,14 +110,14 @@ export class AdminServer {
 
   /** One accepted and settled request of a key. */
   async bill(key: ApiKey, row: Partial<LedgerRow> & Pick<LedgerRow, 'id'>): Promise<void> {
-    const { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, ...accepted } = {
+    const { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, upstream, ...accepted } = {
       ...rowOf(key, this.clock.nowMs),
       ...row,
     };
     const demand = { costPicoUsd, tokens: usage.inputTokens, budget: key.budget, limits: key.limits };
     await this.stores.ledger.beat('instance', this.clock.nowMs);
     await this.stores.ledger.reserve({ ...accepted, instanceId: 'instance', demand, idempotency: null });
-    const outcome = { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs };
+    const outcome = { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, upstream };
     await this.stores.ledger.settle({ id: row.id, outcome });
   }
 }
@@ -140,5 +140,6 @@ function rowOf(key: ApiKey, acceptedAtMs: number): LedgerRow {
     costPicoUsd: 3_780_000n,
     durationMs: 12,
     waitMs: 3,
+    upstream: null,
   };
 }

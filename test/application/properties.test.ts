@@ -17,7 +17,6 @@ import { LLAMA, startTestServer, type TestServer } from './test-server.ts';
 
 const ECHO: ChatUpstream = {
   models: [LLAMA],
-  whenClientLeaves: 'estimate',
   expect: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
   complete: async ({ bodyText }) => ({ bodyText, usage: undefined, outputEstimate: 1 }),
   stream: async ({ bodyText }) => ({

@@ -60,7 +60,6 @@ const LACONIC_UPSTREAM: ChatUpstream = {
     usage: undefined,
     outputEstimate: 0,
   }),
-  whenClientLeaves: 'estimate',
   expect: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
   stream: async () => {
     throw new AppError('upstream_error', 'The upstream streams nothing.');
@@ -129,7 +128,8 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
     log.push(JSON.parse(line));
     appendToLog(line);
   };
-  const chat = new ChatService(upstreams, catalog, accounting);
+  const find = (modelId: string) => upstreams.find(({ models }) => models.some(({ id }) => id === modelId));
+  const chat = new ChatService({ find }, catalog, accounting);
   const metrics = createMetrics({
     engineStatus: () => engine.status(),
     answerCounts: sharing === undefined ? undefined : () => sharing.answerCounts,

@@ -88,6 +88,7 @@ describe('umpire requests', () => {
     costPicoUsd: 1_285_200n,
     durationMs: 12,
     waitMs: 1,
+    upstream: null,
   };
   const usage = { rows: async () => [row, { ...row, id: 'r0' }] };
 

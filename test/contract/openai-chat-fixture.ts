@@ -6,6 +6,8 @@ import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { onTestFinished } from 'vitest';
 import type { HttpOptions } from '../../src/http/server.ts';
 import type { Accounting } from '../../src/services/accounting/accounting.ts';
+import { CircuitBreaker } from '../../src/upstream/circuit-breaker.ts';
+import { FailoverUpstream } from '../../src/upstream/failover-upstream.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
 import { KEY, startTestServer } from '../application/test-server.ts';
@@ -16,27 +18,43 @@ export interface ChatSetup {
   readonly upstream?: Partial<ChatUpstreamOptions>;
   readonly http?: Partial<HttpOptions>;
   readonly accounting?: Accounting;
+  /** Of a second upstream, `other`, which the model goes to where the first fails. Default: there is none. */
+  readonly other?: AnswerScript;
 }
 
 /** Closed when the test has finished. */
 export async function startChat(
   answer: AnswerScript,
-  { upstream: overrides = {}, http = {}, accounting }: ChatSetup = {},
+  { upstream: overrides = {}, http = {}, accounting, other = answer }: ChatSetup = {},
 ) {
   const double = await UpstreamDouble.start(answer);
-  const upstream = new HttpChatUpstream(chatUpstreamOptions(double.baseUrl, overrides));
+  const otherDouble = await UpstreamDouble.start(other);
+  const first = new HttpChatUpstream(chatUpstreamOptions(double.baseUrl, overrides));
+  const second = new HttpChatUpstream(chatUpstreamOptions(otherDouble.baseUrl, { ...overrides, name: 'other' }));
+  const upstream = other === answer ? first : chainOf([first, second]);
   const server = await startTestServer(http, [upstream], accounting);
   await server.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(async () => {
     await server.app.close();
-    await double.close();
+    await Promise.all([double.close(), otherDouble.close()]);
     await server.chat.close();
-    await upstream.close();
+    await Promise.all([first.close(), second.close()]);
   });
   const { port } = server.app.server.address() as AddressInfo;
   const baseURL = `http://127.0.0.1:${port}/ai/v1`;
   const client = new OpenAI({ baseURL, apiKey: KEY, maxRetries: 0 });
-  return { double, client, server, baseURL };
+  return { double, otherDouble, client, server, baseURL };
+}
+
+function chainOf(upstreams: readonly HttpChatUpstream[]): FailoverUpstream {
+  const terms = { weight: undefined, totalMs: 30_000, streamTotalMs: 30_000 };
+  return new FailoverUpstream({
+    members: upstreams.map((upstream) => ({
+      ...terms,
+      upstream,
+      breaker: new CircuitBreaker({ failures: 5, pauseMs: 10_000 }),
+    })),
+  });
 }
 
 export const ASK = { model: 'llama', messages: [{ role: 'user' as const, content: 'Hi' }] };

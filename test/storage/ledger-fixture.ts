@@ -56,6 +56,7 @@ export function outcome(parts: Partial<RequestOutcome> = {}): RequestOutcome {
     costPicoUsd: COST,
     durationMs: 12,
     waitMs: 4,
+    upstream: null,
     ...parts,
   };
 }

@@ -63,6 +63,7 @@ function row(id: string, parts: Partial<Row> = {}): Row {
     cost_pico_usd: 3_780_000n,
     duration_ms: 12,
     wait_ms: 1,
+    upstream: null,
     ...parts,
   };
 }
@@ -374,6 +375,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
           status: 502,
           error_code: 'upstream_error',
           wait_ms: null,
+          upstream: 'vendor',
           cost_pico_usd: MAX_COST,
         }),
       ]);
@@ -395,6 +397,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
           costPicoUsd: MAX_COST,
           durationMs: 12,
           waitMs: null,
+          upstream: 'vendor',
         },
       ]);
     });

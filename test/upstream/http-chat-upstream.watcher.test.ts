@@ -10,16 +10,20 @@ const WHERE = { name: 'double', modelId: 'llama' };
 
 async function watched(answer: AnswerScript, overrides = {}) {
   const told: string[] = [];
-  const watcher = { called: () => told.push('called'), failed: (code: string) => told.push(code) };
+  const watcher = {
+    called: () => told.push('called'),
+    answered: () => told.push('answered'),
+    failed: (code: string) => told.push(code),
+  };
   return { told, ...(await startUpstream(answer, { watcher, ...overrides })) };
 }
 
 describe('an upstream', () => {
-  it('that answers was called', async () => {
+  it('that answers was called and has answered', async () => {
     const { told, upstream } = await watched(answerHello);
     await upstream.complete(ask(), STAYS);
     await collect(await upstream.stream(askStream(), STAYS));
-    expect(told).toEqual(['called', 'called']);
+    expect(told).toEqual(['called', 'answered', 'called', 'answered']);
   });
 
   it.each([

@@ -29,6 +29,8 @@ export function chatUpstreamOptions(
     upstreamModel: UPSTREAM_MODEL,
     apiKey: 'upstream-secret',
     timeouts: { connectMs: LONG_MS, firstByteMs: LONG_MS, idleMs: LONG_MS, totalMs: LONG_MS, streamTotalMs: LONG_MS },
+    weight: undefined,
+    breaker: { failures: 5, pauseMs: 10_000 },
     takesStreamOptions: true,
     maxConcurrentRequests: 64,
     reasoning: undefined,

@@ -42,6 +42,7 @@ const schema = operation(
       '`data: [DONE]`. A failure once the stream has begun is an event that holds the error body; no `[DONE]` follows.',
     ].join(' '),
     errors: ['upstream_error', 'upstream_timeout'],
+    takesDeadline: true,
   },
   { body: chatRequestSchema, response: { 200: chatReplySchema } },
 );
@@ -88,34 +89,37 @@ interface ChatRouteCall {
 
 async function answer(asked: ChatRequest, { request, reply, deps }: ChatRouteCall): Promise<void> {
   const { chat, metrics } = deps;
-  const answered = await chat.complete(asked, callerOf(request, reply), (body, costPicoUsd) => ({
+  const answered = await chat.complete(asked, callerOf(request, reply), (body, head) => ({
     contentType: JSON_TYPE,
     body,
-    headers: costHeaders(costPicoUsd),
+    headers: { ...upstreamHeaders(head.upstream), ...costHeaders(head.costPicoUsd) },
   }));
   if (answered.type === 'replayed') {
     sendReplay(reply, answered.reply);
     return;
   }
-  const { model, usage, receipt } = answered;
+  const { model, usage, upstream, receipt } = answered;
   if (usage !== undefined) metrics.countTokens(model.id, usage);
   request.billedWork = { modelId: model.id, usage, costPicoUsd: receipt.costPicoUsd };
-  reply.headers(receiptHeaders(receipt)).type(JSON_TYPE).send(answered.bodyText);
+  reply
+    .headers({ ...upstreamHeaders(upstream), ...receiptHeaders(receipt) })
+    .type(JSON_TYPE)
+    .send(answered.bodyText);
 }
 
 async function answerAsStream(asked: ChatRequest, { request, reply, deps }: ChatRouteCall): Promise<void> {
   const { chat, metrics, writeTimeoutMs } = deps;
   const events = new EventStream(request, reply, writeTimeoutMs);
   const ended = await chat.stream(asked, callerOf(request, reply), {
-    begin: (standing) => {
-      reply.headers(standingHeaders(standing));
+    begin: (standing, upstream) => {
+      reply.headers({ ...upstreamHeaders(upstream), ...standingHeaders(standing) });
       events.begin();
     },
     take: (chunk) => events.send(chunk),
-    keep: (chunks, costPicoUsd) => ({
+    keep: (chunks, { upstream, costPicoUsd }) => ({
       contentType: EVENT_STREAM_TYPE,
       body: formatEventStream(chunks),
-      headers: { ...EVENT_STREAM_HEADERS, ...costHeaders(costPicoUsd) },
+      headers: { ...EVENT_STREAM_HEADERS, ...upstreamHeaders(upstream), ...costHeaders(costPicoUsd) },
     }),
   });
   if (ended.type === 'replayed') {
@@ -127,4 +131,9 @@ async function answerAsStream(asked: ChatRequest, { request, reply, deps }: Chat
   request.billedWork = { modelId: model.id, usage, costPicoUsd: receipt?.costPicoUsd };
   if (ended.failure === undefined) events.end();
   else events.breakOff(ended.failure);
+}
+
+/** Which one it was, of those that the model has. */
+function upstreamHeaders(name: string | undefined): Record<string, string> {
+  return name === undefined ? {} : { 'x-umpire-upstream': name };
 }

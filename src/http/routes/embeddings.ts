@@ -6,7 +6,7 @@ import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
-import { localCallerOf } from '../caller.ts';
+import { callerOf } from '../caller.ts';
 import { EMBEDDINGS_COMPRESSION } from '../compress-replies.ts';
 import { parseInferenceBodies } from '../inference-bodies.ts';
 import type { TokenMetrics } from '../observe.ts';
@@ -53,7 +53,7 @@ export async function embeddingsRoute(api: FastifyInstance, deps: EmbeddingsDeps
     .withTypeProvider<ZodTypeProvider>()
     .post('/embeddings', { schema, compress: EMBEDDINGS_COMPRESSION }, async (request, reply) => {
       const asked = toEmbeddingRequest(request.body);
-      const answered = await inference.embed(asked, localCallerOf(request, reply), writer);
+      const answered = await inference.embed(asked, callerOf(request, reply), writer);
       return sendResult(reply, answered, { metrics, tellsSharing });
     });
 }

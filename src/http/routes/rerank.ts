@@ -7,7 +7,7 @@ import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
-import { localCallerOf } from '../caller.ts';
+import { callerOf } from '../caller.ts';
 import { parseInferenceBodies } from '../inference-bodies.ts';
 import type { TokenMetrics } from '../observe.ts';
 import { operation } from '../operation.ts';
@@ -53,7 +53,7 @@ export async function rerankRoute(api: FastifyInstance, deps: RerankDeps): Promi
   parseInferenceBodies(api, { ...bodies, type: 'reranker', objects: 'plain' });
   api.withTypeProvider<ZodTypeProvider>().post('/rerank', { schema }, async (request, reply) => {
     const { request: asked, write } = request.body;
-    const answered = await inference.rerank(asked, localCallerOf(request, reply), resultWriter(write));
+    const answered = await inference.rerank(asked, callerOf(request, reply), resultWriter(write));
     return sendResult(reply, answered, { metrics, tellsSharing });
   });
 }

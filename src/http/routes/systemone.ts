@@ -7,7 +7,7 @@ import type { InferenceService } from '../../services/inference/inference.ts';
 import type { KeyRoom } from '../../services/key-room.ts';
 import type { BodyIntake, ReceivedBody } from '../body-intake.ts';
 import type { BodyLimits } from '../body-limits.ts';
-import { localCallerOf } from '../caller.ts';
+import { callerOf } from '../caller.ts';
 import { parseInferenceBodies } from '../inference-bodies.ts';
 import type { TokenMetrics } from '../observe.ts';
 import { operation } from '../operation.ts';
@@ -53,7 +53,7 @@ export async function systemoneRoute(api: FastifyInstance, deps: SystemoneDeps):
   parseInferenceBodies(api, { ...bodies, type: 'decision', objects: 'maps', adapt });
   api.withTypeProvider<ZodTypeProvider>().post('/systemone', { schema }, async (request, reply) => {
     const asked = toDecisionRequest(request.body);
-    const answered = await inference.decide(asked, localCallerOf(request, reply), writer);
+    const answered = await inference.decide(asked, callerOf(request, reply), writer);
     return sendResult(reply, answered, { metrics, tellsSharing });
   });
 }

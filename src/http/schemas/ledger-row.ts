@@ -38,6 +38,7 @@ const rowShape = {
   cost_pico_usd: picoUsdReply,
   duration_ms: z.number().describe('From its acceptance to its end.'),
   wait_ms: z.number().nullable().describe('Until work began, or the first byte of the upstream came.'),
+  upstream: z.string().nullable().describe('Name of the upstream that answered, or failed last; null: none was asked.'),
 };
 
 export const ledgerRowSchema = z.object(rowShape).meta({ id: 'LedgerRow', description: 'One accepted request.' });
@@ -72,6 +73,7 @@ export function toWireRow(row: LedgerRow): z.output<typeof ledgerRowSchema> {
     ...toWireCost(row.costPicoUsd),
     duration_ms: row.durationMs,
     wait_ms: row.waitMs,
+    upstream: row.upstream,
   };
 }
 

@@ -47,6 +47,8 @@ export interface UsedWork {
   readonly isEstimated: boolean;
   /** Until work began (local) or the first byte came (upstream). */
   readonly waitMs: number | null;
+  /** The name of the upstream that answered; null: none did. Default: null. */
+  readonly upstream?: string | null;
 }
 
 export interface FinishedWork extends UsedWork {

@@ -62,7 +62,9 @@ export function outcomeOfError(error: unknown, ended: EndedRequest, partial = NO
   }
   const errorCode = error instanceof AppError ? error.code : 'internal_error';
   const { status } = errorCatalogue[errorCode];
-  return { end: endOfCode(errorCode), status, errorCode, ...billed(partial, ended) };
+  const outcome = { end: endOfCode(errorCode), status, errorCode, ...billed(partial, ended) };
+  const failed = error instanceof AppError ? error.upstream : undefined;
+  return failed === undefined ? outcome : { ...outcome, upstream: failed.name };
 }
 
 /** Of work that was done, but whose reply could not be given because it could not be billed. */
@@ -87,13 +89,14 @@ function endOfCode(code: ErrorCode): RequestEnd {
   return code === 'upstream_error' || code === 'upstream_timeout' ? 'upstream_failed' : 'failed';
 }
 
-function billed({ usage, isEstimated, waitMs }: UsedWork, { price, durationMs }: EndedRequest) {
+function billed({ usage, isEstimated, waitMs, upstream = null }: UsedWork, { price, durationMs }: EndedRequest) {
   return {
     usage,
     isEstimated,
     costPicoUsd: costPicoUsd(usage, price),
     durationMs: Math.max(0, Math.round(durationMs)),
     waitMs: waitMs === null ? null : Math.max(0, Math.round(waitMs)),
+    upstream,
   };
 }
 

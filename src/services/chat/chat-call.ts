@@ -6,7 +6,13 @@ import { AppError } from '../../domain/errors.ts';
 import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { BilledTokens } from '../../domain/money.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
-import type { AnswerTokens, CallWatcher, ChatCompletion, ChatUpstream } from '../../upstream/chat-upstream.ts';
+import type {
+  AnswerTokens,
+  AskedUpstream,
+  CallWatcher,
+  ChatCompletion,
+  ChatUpstream,
+} from '../../upstream/chat-upstream.ts';
 import type { Booking, FinishedWork, LetIn, Receipt, Replay, UsedWork } from '../accounting/accounting.ts';
 import type { AuthenticatedCaller } from '../caller.ts';
 import { KeptChunks } from './kept-chunks.ts';
@@ -20,13 +26,20 @@ export interface ChatTerms {
   readonly expected: BilledTokens;
 }
 
+/** What the head of a reply says of its answer. */
+export interface AnswerHead {
+  readonly costPicoUsd: bigint;
+  /** The name of the upstream that answered. */
+  readonly upstream: string | undefined;
+}
+
 /** What a retry with the same idempotency key is given. */
-export type Keep<Answer> = (answer: Answer, costPicoUsd: bigint) => StoredReply;
+export type Keep<Answer> = (answer: Answer, head: AnswerHead) => StoredReply;
 
 /** Who takes a stream in. */
 export interface ChatListener {
-  /** The upstream has taken the request: until then a failure can be a status of its own. */
-  begin(standing: Standing): void;
+  /** An upstream, by its name, has taken the request: until then a failure can be a status of its own. */
+  begin(standing: Standing, upstream: string | undefined): void;
   /** Resolves when there is room for more. Where it fails for a client that left, the caller's signal is aborted by then. */
   take(chunk: ChatChunk): Promise<void>;
   /** Of all chunks, in order. */
@@ -36,6 +49,7 @@ export interface ChatListener {
 export interface WholeAnswer {
   readonly type: 'answered';
   readonly completion: ChatCompletion;
+  readonly upstream: string | undefined;
   readonly receipt: Receipt;
 }
 
@@ -54,12 +68,27 @@ export class ChatCall implements CallWatcher {
   /** Cuts the upstream's work. */
   readonly #cut = new AbortController();
   readonly #startMs = performance.now();
+  /** The latest, where several were asked. */
+  #asked: AskedUpstream | undefined;
   #isSent = false;
   #waitMs: number | null = null;
+  /** Runs while the caller's own time does. */
+  readonly #deadline: NodeJS.Timeout | undefined;
 
   constructor(terms: ChatTerms) {
+    const { signal, deadlineMs } = terms.caller;
     this.#terms = terms;
-    terms.caller.signal.addEventListener('abort', this.#onClientLeft);
+    signal.addEventListener('abort', this.#onClientLeft);
+    if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#cut.abort(new DeadlineError()), deadlineMs);
+  }
+
+  onAsked(upstream: AskedUpstream): void {
+    this.#asked = upstream;
+    // The one before has failed: it is not paid, and nobody has waited for its bytes.
+    this.#isSent = false;
+    this.#waitMs = null;
+    const { signal } = this.#terms.caller;
+    if (signal.aborted && !this.#keepsReply) this.#cut.abort(signal.reason);
   }
 
   onSent(): void {
@@ -78,6 +107,7 @@ export class ChatCall implements CallWatcher {
 
   /** No more calls after it. */
   release(): void {
+    clearTimeout(this.#deadline);
     this.#terms.caller.signal.removeEventListener('abort', this.#onClientLeft);
   }
 
@@ -87,8 +117,11 @@ export class ChatCall implements CallWatcher {
     const opening = await this.#letIn();
     if (opening.type === 'replayed') return opening;
     const completion = await this.#orFail(() => upstream.complete(request, this.#cut.signal, this));
-    const receipt = await this.#bill(completion, ({ costPicoUsd }) => keep(completion.bodyText, costPicoUsd));
-    return { type: 'answered', completion, receipt };
+    const name = this.#asked?.name;
+    const receipt = await this.#bill(completion, ({ costPicoUsd }) =>
+      keep(completion.bodyText, { costPicoUsd, upstream: name }),
+    );
+    return { type: 'answered', completion, upstream: name, receipt };
   }
 
   /** Resolves when the row is committed. Rejects only as long as the listener has heard nothing. */
@@ -98,7 +131,8 @@ export class ChatCall implements CallWatcher {
     if (opening.type === 'replayed') return opening;
     const stream = await this.#orFail(async () => {
       const begun = await upstream.stream(request, this.#cut.signal, this);
-      listener.begin(opening.standing);
+      clearTimeout(this.#deadline);
+      listener.begin(opening.standing, this.#asked?.name);
       return begun;
     });
     const kept = this.#keepsReply ? new KeptChunks() : undefined;
@@ -111,7 +145,7 @@ export class ChatCall implements CallWatcher {
       );
       receipt = await this.#bill(stream.tokens(), ({ costPicoUsd }) => {
         const all = kept?.all ?? null;
-        return all === null ? null : listener.keep(all, costPicoUsd);
+        return all === null ? null : listener.keep(all, { costPicoUsd, upstream: this.#asked?.name });
       });
     } catch (error) {
       failure = error;
@@ -161,9 +195,9 @@ export class ChatCall implements CallWatcher {
    * @throws AppError `store_unavailable`; the reason of a client that left, where that is free
    */
   async #bill(answer: AnswerTokens, reply: FinishedWork['reply']): Promise<Receipt> {
-    const { booking, caller, upstream } = this.#terms;
+    const { booking, caller } = this.#terms;
     const hasLeft = caller.signal.aborted;
-    if (hasLeft && upstream.whenClientLeaves === 'free' && !this.#keepsReply) {
+    if (hasLeft && this.#asked?.whenClientLeaves === 'free' && !this.#keepsReply) {
       await booking.fail(caller.signal.reason);
       throw caller.signal.reason;
     }
@@ -173,10 +207,10 @@ export class ChatCall implements CallWatcher {
 
   /** Failures cost nothing; a client that left pays what the upstream's policy says. */
   async #fail(error: unknown, answer: AnswerTokens): Promise<void> {
-    const { booking, caller, upstream } = this.#terms;
+    const { booking, caller } = this.#terms;
     const hasLeft = caller.signal.aborted && error === caller.signal.reason;
     // With an idempotency key a retry runs anew, so this attempt must not cost a thing.
-    const isBilled = hasLeft && this.#isSent && upstream.whenClientLeaves !== 'free' && !this.#keepsReply;
+    const isBilled = hasLeft && this.#isSent && this.#asked?.whenClientLeaves !== 'free' && !this.#keepsReply;
     await booking.fail(error, isBilled ? this.#usedBy(answer) : undefined);
   }
 
@@ -187,7 +221,12 @@ export class ChatCall implements CallWatcher {
       cachedTokens: 0,
       reasoningTokens: 0,
     };
-    return { usage: usage ?? estimate, isEstimated: usage === undefined, waitMs: this.#waitMs };
+    return {
+      usage: usage ?? estimate,
+      isEstimated: usage === undefined,
+      waitMs: this.#waitMs,
+      upstream: this.#asked?.name ?? null,
+    };
   }
 
   get #keepsReply(): boolean {
@@ -196,7 +235,7 @@ export class ChatCall implements CallWatcher {
 
   /** Whether the answer is read to its end though nobody takes it. A retry with the same idempotency key would. */
   get #drains(): boolean {
-    return this.#terms.upstream.whenClientLeaves === 'drain' || this.#keepsReply;
+    return this.#asked?.whenClientLeaves === 'drain' || this.#keepsReply;
   }
 
   readonly #onClientLeft = (): void => {
@@ -208,6 +247,13 @@ export class ChatCall implements CallWatcher {
 class ServerStopError extends AppError {
   constructor() {
     super('internal_error', 'The server was stopped before the answer was complete.');
+  }
+}
+
+/** Of the caller's own making: no upstream has failed. */
+class DeadlineError extends AppError {
+  constructor() {
+    super('upstream_timeout', "The upstream has not answered within the time that 'x-umpire-deadline-ms' gives.");
   }
 }
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { unrestrictedKey } from '../../domain/api-key.ts';
 import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
 import { AppError } from '../../domain/errors.ts';
@@ -60,12 +60,12 @@ function upstreamThat(
 ): ChatUpstream {
   return {
     models: [LLAMA],
-    whenClientLeaves,
     expect: () => ({ inputTokens: 5, cachedTokens: 0, outputTokens: 100 }),
     complete: async () => {
       throw new TypeError('a fault of ours');
     },
     stream: async (_request, signal, watcher) => {
+      watcher?.onAsked({ name: 'vendor', whenClientLeaves });
       watcher?.onSent();
       signal.addEventListener('abort', () => cuts.push(signal.reason));
       let said = 0;
@@ -84,7 +84,7 @@ function upstreamThat(
 }
 
 function serviceOf(upstream: ChatUpstream): ChatService {
-  return new ChatService([upstream], new Catalog([upstream]), accounting);
+  return new ChatService({ find: () => upstream }, new Catalog([upstream]), accounting);
 }
 
 /** A client that takes in what comes. */
@@ -146,6 +146,35 @@ describe('a stream', () => {
     const whole = serviceOf(upstream).complete({ ...ASK, stream: false }, caller, keepWhole);
     await expect(whole).rejects.toThrow('a fault of ours');
     expect(told).toHaveLength(2);
+  });
+});
+
+describe('the time of a caller', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    caller = { ...caller, deadlineMs: 50 };
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('ends a call that no upstream has begun to answer, at no cost', async () => {
+    const upstream = upstreamThat();
+    const stream: ChatUpstream['stream'] = (_request, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const call = serviceOf({ ...upstream, stream }).stream(ASK, caller, PATIENT);
+    const failure = expect(call).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await vi.advanceTimersByTimeAsync(50);
+    await failure;
+    expect(told).toEqual([{ error: expect.objectContaining({ code: 'upstream_timeout' }), partial: undefined }]);
+  });
+
+  it('ends no stream that has begun', async () => {
+    const upstream = upstreamThat(async (said) => {
+      if (said === 1) await vi.advanceTimersByTimeAsync(100);
+    });
+    expect(await serviceOf(upstream).stream(ASK, caller, PATIENT)).toMatchObject({ failure: undefined });
+    expect(told).toMatchObject([{ end: 'completed' }]);
   });
 });
 

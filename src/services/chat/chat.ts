@@ -17,6 +17,8 @@ export interface ChatCompletionReply {
   readonly bodyText: string;
   /** undefined: the upstream told none. */
   readonly usage: TokenUsage | undefined;
+  /** The name of the one that answered. */
+  readonly upstream: string | undefined;
   readonly receipt: Receipt;
 }
 
@@ -34,6 +36,11 @@ export interface ChatStreamEnd {
   readonly failure: unknown;
 }
 
+/** Which upstream a call goes to. What it offers may change at any time; a call keeps what it was given. */
+export interface UpstreamDirectory {
+  find(modelId: string): ChatUpstream | undefined;
+}
+
 interface OpenCall {
   readonly model: ModelCard;
   readonly call: ChatCall;
@@ -42,17 +49,15 @@ interface OpenCall {
 export class ChatService {
   readonly #catalog: Catalog;
   readonly #accounting: Accounting;
-  readonly #upstreamOfModel: ReadonlyMap<string, ChatUpstream>;
+  readonly #upstreams: UpstreamDirectory;
   /** Calls that are not at their end, those whose client has left included. */
   readonly #calls = new Map<ChatCall, Promise<unknown>>();
   #isCut = false;
 
-  constructor(upstreams: readonly ChatUpstream[], catalog: Catalog, accounting: Accounting) {
+  constructor(upstreams: UpstreamDirectory, catalog: Catalog, accounting: Accounting) {
+    this.#upstreams = upstreams;
     this.#catalog = catalog;
     this.#accounting = accounting;
-    this.#upstreamOfModel = new Map(
-      upstreams.flatMap((upstream) => upstream.models.map((model) => [model.id, upstream])),
-    );
   }
 
   /**
@@ -68,8 +73,8 @@ export class ChatService {
     const { model, call } = this.#open(request, caller);
     const answered = await this.#untilClosed(call, call.answer(keep));
     if (answered.type === 'replayed') return answered;
-    const { bodyText, usage } = answered.completion;
-    return { type: 'answered', model, bodyText, usage, receipt: answered.receipt };
+    const { completion, upstream, receipt } = answered;
+    return { type: 'answered', model, bodyText: completion.bodyText, usage: completion.usage, upstream, receipt };
   }
 
   /**
@@ -100,7 +105,7 @@ export class ChatService {
 
   #open(request: ChatRequest, caller: AuthenticatedCaller): OpenCall {
     const model = this.#catalog.getModelOfType(caller.key, request.modelId, 'llm');
-    const upstream = this.#upstreamOfModel.get(model.id);
+    const upstream = this.#upstreams.find(model.id);
     if (upstream === undefined) throw new Error(`No upstream offers the model "${model.id}".`);
     const expected = upstream.expect(request);
     const booking = this.#accounting.book({ caller, model, isStreamed: request.stream, expected });

@@ -25,6 +25,7 @@ beforeAll(async () => {
     usage: { inputTokens: 7, cachedTokens: 2, outputTokens: 11, reasoningTokens: 5 },
     costPicoUsd: 123_456_789_012_345n,
     isEstimated: true,
+    upstream: 'vendor',
   });
   await server.bill(two.key, {
     ...LLAMA,
@@ -203,12 +204,14 @@ describe('the requests', () => {
       cost_pico_usd: '123456789012345',
       duration_ms: 12,
       wait_ms: 3,
+      upstream: 'vendor',
     });
     expect(json.data[0]).toMatchObject({
       end: 'upstream_failed',
       status: 502,
       error_code: 'upstream_error',
       wait_ms: null,
+      upstream: null,
     });
   });
 

@@ -55,7 +55,7 @@ describe('a backup', () => {
     const before = dumpFolder(dataDir);
     expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toEqual([]);
     const copy = await backupStore(at(dataDir), backup, { overwrite: false });
-    expect(copy).toEqual({ file: backup, bytes: statSync(backup).size, schemaVersion: 3 });
+    expect(copy).toEqual({ file: backup, bytes: statSync(backup).size, schemaVersion: 4 });
     expect(dumpFile(backup)).toEqual(before);
     expect(dumpFolder(await restoreElsewhere('other'))).toEqual(before);
   });
@@ -179,7 +179,7 @@ describe('a restore', () => {
       ['text', 'is damaged or no database'],
       ['empty', 'none of umpire'],
       ['torn', 'is damaged'],
-      ['newer', `${join(folder, 'newer')} has schema 99 and this version of umpire knows 3: a newer umpire wrote it.`],
+      ['newer', `${join(folder, 'newer')} has schema 99 and this version of umpire knows 4: a newer umpire wrote it.`],
       ['in-use', 'has a journal beside it'],
     ];
     writeFileSync(join(folder, 'text'), 'no database '.repeat(500));

@@ -102,6 +102,7 @@ describe('the SQLite file', () => {
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
     database.close();
   });

@@ -1,0 +1,195 @@
+// One model at several upstreams: a call that fails at one before anything of it was sent to the caller goes to the next,
+// within the caller's time. An upstream that failed again and again is left out while its breaker is open.
+
+import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
+import type { ModelCard } from '../domain/model-card.ts';
+import type { BilledTokens } from '../domain/money.ts';
+import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream } from './chat-upstream.ts';
+import type { BreakerCall, CircuitBreaker } from './circuit-breaker.ts';
+import { PhaseTimers } from './phase-timers.ts';
+import { isUpstreamFailure, STREAM_ADVICE } from './upstream-failure.ts';
+import { drawOrder } from './upstream-order.ts';
+
+export interface FailoverMember {
+  readonly upstream: ChatUpstream;
+  /** Of all members or of none: without weights they are asked in their order. */
+  readonly weight: number | undefined;
+  readonly breaker: CircuitBreaker;
+  /** Its longest time for a whole answer, and for a whole stream. */
+  readonly totalMs: number;
+  readonly streamTotalMs: number;
+  /** A call failed here, and the next upstream is asked. */
+  readonly onPassedOn?: (() => void) | undefined;
+}
+
+export interface FailoverOptions {
+  /** Two or more, of one model; what is told of it is what the first one says. */
+  readonly members: readonly FailoverMember[];
+  /** From 0 to below 1. Default: Math.random */
+  readonly random?: () => number;
+}
+
+/** What is asked, whoever answers it. */
+interface Asked {
+  readonly request: ChatRequest;
+  /** Aborted when the caller left or its time is over. */
+  readonly signal: AbortSignal;
+  readonly watcher: CallWatcher;
+}
+
+/** One call to one member. */
+interface Attempt extends Asked {
+  readonly member: FailoverMember;
+  readonly call: BreakerCall;
+  /** Nobody is left to ask after it. */
+  readonly isLast: boolean;
+}
+
+const UNWATCHED: CallWatcher = { onAsked: () => undefined, onSent: () => undefined, onBytes: () => undefined };
+const TOO_LONG = 'The upstreams took too long for the whole request.';
+
+export class FailoverUpstream implements ChatUpstream {
+  readonly models: readonly ModelCard[];
+  readonly #members: readonly FailoverMember[];
+  readonly #random: () => number;
+
+  constructor({ members, random = Math.random }: FailoverOptions) {
+    this.#members = members;
+    this.#random = random;
+    this.models = members[0]?.upstream.models ?? [];
+  }
+
+  /** As much as it may be, whoever answers. */
+  expect(request: ChatRequest): BilledTokens {
+    const expected = this.#members.map(({ upstream }) => upstream.expect(request));
+    return {
+      inputTokens: Math.max(...expected.map(({ inputTokens }) => inputTokens)),
+      cachedTokens: 0,
+      outputTokens: Math.max(...expected.map(({ outputTokens }) => outputTokens)),
+    };
+  }
+
+  async complete(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatCompletion> {
+    const longestMs = Math.max(...this.#members.map(({ totalMs }) => totalMs));
+    const timers = new PhaseTimers(signal, longestMs, `${TOO_LONG} ${STREAM_ADVICE}`);
+    try {
+      return await this.#askEach({ request, signal: timers.signal, watcher }, askWhole);
+    } finally {
+      timers.stop();
+    }
+  }
+
+  async stream(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatStream> {
+    const longestMs = Math.max(...this.#members.map(({ streamTotalMs }) => streamTotalMs));
+    const timers = new PhaseTimers(signal, longestMs, TOO_LONG);
+    try {
+      return await this.#askEach({ request, signal: timers.signal, watcher }, askStream);
+    } finally {
+      // From here on the clocks of the upstream that answers hold.
+      timers.stop();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#members.map(({ upstream }) => upstream.close()));
+  }
+
+  async #askEach<Answer>(asked: Asked, ask: (attempt: Attempt) => Promise<Answer>): Promise<Answer> {
+    const { request, signal } = asked;
+    const order = this.#order();
+    try {
+      for (let place = 0; ; place++) {
+        const member = order[place];
+        if (member === undefined) throw new Error('A model without an upstream.');
+        const isLast = place === order.length - 1;
+        const attempt = { ...asked, request: copyOf(request), member, isLast, call: member.breaker.begin() };
+        const outcome = await this.#attempt(attempt, ask);
+        if ('answer' in outcome) return outcome.answer;
+        if (isLast || signal.aborted || !isUpstreamFailure(outcome.error)) throw outcome.error;
+        member.onPassedOn?.();
+      }
+    } finally {
+      request.letGo?.();
+    }
+  }
+
+  async #attempt<Answer>(attempt: Attempt, ask: (attempt: Attempt) => Promise<Answer>) {
+    let wasSent = false;
+    const { watcher, signal, call } = attempt;
+    const onSent = (): void => {
+      wasSent = true;
+      watcher.onSent();
+    };
+    const onAsked: CallWatcher['onAsked'] = (upstream) => watcher.onAsked(upstream);
+    try {
+      return { answer: await ask({ ...attempt, watcher: { onAsked, onSent, onBytes: () => watcher.onBytes() } }) };
+    } catch (error) {
+      // What our own limit of requests at a time refuses says nothing of the upstream.
+      const isOurLimit = isUpstreamFailure(error) && error.code === 'overloaded' && !wasSent;
+      if (signal.aborted || isOurLimit) call.ended();
+      else judge(call, error);
+      return { error };
+    }
+  }
+
+  /** Those that are left out are asked all the same where there is nobody else: one of them may be back. */
+  #order(): readonly FailoverMember[] {
+    const ready = this.#members.filter(({ breaker }) => breaker.takesCalls);
+    return drawOrder(ready.length > 0 ? ready : this.#members, this.#random);
+  }
+}
+
+/** The body stays with the caller's request as long as somebody else may be asked; each upstream lets go of its own. */
+function copyOf(request: ChatRequest): ChatRequest {
+  return {
+    ...request,
+    letGo() {
+      Object.assign(this, { bodyText: '', bodyMembers: [], body: {} });
+    },
+  };
+}
+
+async function askWhole({ member, call, request, signal, watcher }: Attempt): Promise<ChatCompletion> {
+  const completion = await member.upstream.complete(request, signal, watcher);
+  call.succeeded();
+  return completion;
+}
+
+/** As long as there is somebody else to ask, a stream has begun with its first chunk, not with its head. */
+async function askStream({ member, call, isLast, request, signal, watcher }: Attempt): Promise<ChatStream> {
+  const stream = await member.upstream.stream(request, signal, watcher);
+  signal.addEventListener('abort', () => call.ended(), { once: true });
+  const iterator = stream.chunks[Symbol.asyncIterator]();
+  const first = isLast ? undefined : await iterator.next();
+  if (first !== undefined && member.breaker.isOpen) call.succeeded();
+  return { chunks: readOn({ first, iterator, call }), tokens: () => stream.tokens() };
+}
+
+interface BegunStream {
+  /** undefined: it is not read yet. */
+  readonly first: IteratorResult<ChatChunk> | undefined;
+  readonly iterator: AsyncIterator<ChatChunk>;
+  readonly call: BreakerCall;
+}
+
+async function* readOn({ first, iterator, call }: BegunStream): AsyncGenerator<ChatChunk> {
+  let isOver = false;
+  try {
+    for (let next = first ?? (await iterator.next()); next.done !== true; next = await iterator.next())
+      yield next.value;
+    isOver = true;
+    call.succeeded();
+  } catch (error) {
+    isOver = true;
+    judge(call, error);
+    throw error;
+  } finally {
+    call.ended();
+    if (!isOver) await iterator.return?.();
+  }
+}
+
+function judge(call: BreakerCall, error: unknown): void {
+  if (isUpstreamFailure(error)) call.failed(error.retryAfterMs);
+  else call.ended();
+}

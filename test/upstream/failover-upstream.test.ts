@@ -1,0 +1,262 @@
+// One model at several upstreams, each a real HTTP server: who is asked after whom, when it goes on and when it does not.
+
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CallWatcher } from '../../src/upstream/chat-upstream.ts';
+import { CircuitBreaker } from '../../src/upstream/circuit-breaker.ts';
+import { type FailoverMember, FailoverUpstream } from '../../src/upstream/failover-upstream.ts';
+import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
+import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
+import {
+  answerHello,
+  answerNothing,
+  cutAfter,
+  deltaChunk,
+  event,
+  HELLO_CHUNKS,
+  refuse,
+  replyJson,
+  startStream,
+  streamRaw,
+} from './upstream-answers.ts';
+import { type AnswerScript, UpstreamDouble } from './upstream-double.ts';
+import { ask, askStream, chatUpstreamOptions, collect, failureOf, STAYS, timeouts } from './upstream-fixture.ts';
+
+interface Place {
+  readonly answer: AnswerScript | 'not there';
+  readonly options?: Partial<ChatUpstreamOptions>;
+}
+
+interface StartedChain {
+  readonly chain: FailoverUpstream;
+  /** By their names: `a`, `b`, … */
+  readonly doubles: readonly UpstreamDouble[];
+  /** Who was asked, who passed a call on. */
+  readonly told: string[];
+  readonly watcher: CallWatcher;
+  readonly breakers: readonly CircuitBreaker[];
+  pass(ms: number): void;
+}
+
+const FAILURES = 2;
+const PAUSE_MS = 1000;
+
+async function startChain(places: readonly (AnswerScript | Place)[], random?: () => number): Promise<StartedChain> {
+  let nowMs = 0;
+  const told: string[] = [];
+  const doubles: UpstreamDouble[] = [];
+  const members: FailoverMember[] = [];
+  for (const [index, given] of places.entries()) {
+    const { answer, options = {} } = typeof given === 'function' ? { answer: given } : given;
+    const name = String.fromCharCode('a'.charCodeAt(0) + index);
+    const double = await UpstreamDouble.start(answer === 'not there' ? answerNothing : answer);
+    if (answer === 'not there') await double.close();
+    doubles.push(double);
+    const all = chatUpstreamOptions(answer === 'not there' ? 'http://127.0.0.1:1/v1' : double.baseUrl, {
+      name,
+      ...options,
+    });
+    members.push({
+      upstream: new HttpChatUpstream(all),
+      weight: all.weight,
+      breaker: new CircuitBreaker({ failures: FAILURES, pauseMs: PAUSE_MS, nowMs: () => nowMs }),
+      totalMs: all.timeouts.totalMs,
+      streamTotalMs: all.timeouts.streamTotalMs,
+      onPassedOn: () => told.push(`${name} passed on`),
+    });
+    onTestFinished(() => (answer === 'not there' ? undefined : double.close()));
+  }
+  const chain = new FailoverUpstream({ members, ...(random === undefined ? {} : { random }) });
+  onTestFinished(() => chain.close());
+  const watcher: CallWatcher = {
+    onAsked: ({ name }) => told.push(name),
+    onSent: () => undefined,
+    onBytes: () => undefined,
+  };
+  const breakers = members.map(({ breaker }) => breaker);
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { chain, doubles, told, watcher, breakers, pass };
+}
+
+async function run({ chain, watcher }: StartedChain, streamed: boolean): Promise<string> {
+  if (!streamed) return (await chain.complete(ask(), STAYS, watcher)).bodyText;
+  return JSON.stringify(await collect(await chain.stream(askStream(), STAYS, watcher)));
+}
+
+describe.each([false, true])('a call to several upstreams, streamed: %s', (streamed) => {
+  it.each<[string, AnswerScript | Place]>([
+    ['cannot be reached', { answer: 'not there' }],
+    ['has no room', refuse(429, {})],
+    ['fails', refuse(500, {})],
+    ['ran out of time', refuse(504, {})],
+    ['refuses our key', refuse(401, {})],
+    ['breaks off at once', (response) => response.destroy()],
+    ['answers 200 with an error inside', replyJson({ error: { message: 'no', code: 'server_error' } })],
+    ['answers with something else', replyJson('<html>')],
+    ['has as many requests as it may', { answer: answerHello, options: { maxConcurrentRequests: 0 } }],
+  ])('goes to the next where the first %s', async (_what, first) => {
+    const started = await startChain([first, answerHello]);
+    expect(await run(started, streamed)).toContain(streamed ? ' there!' : 'Hello there!');
+    expect(started.told).toEqual(['a', 'a passed on', 'b']);
+    expect(started.doubles[1]?.requests).toHaveLength(1);
+  });
+
+  it('goes to nobody else where the caller is at fault', async () => {
+    const started = await startChain([refuse(400, { message: 'No.' }), answerHello]);
+    await expect(run(started, streamed)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(started.told).toEqual(['a']);
+    expect(started.breakers[0]?.isOpen).toBe(false);
+  });
+
+  it('goes to nobody else where the caller has left, and holds nothing against the upstream', async () => {
+    const started = await startChain([answerNothing, answerHello]);
+    for (let time = 0; time < FAILURES; time++) {
+      const client = new AbortController();
+      const call = streamed
+        ? started.chain.stream(askStream(), client.signal, started.watcher)
+        : started.chain.complete(ask(), client.signal, started.watcher);
+      await started.doubles[0]?.until(() => started.doubles[0]?.requests.length === time + 1);
+      client.abort(new Error('left'));
+      await expect(call).rejects.toThrow('left');
+    }
+    expect(started.told).toEqual(['a', 'a']);
+    expect(started.breakers[0]?.isOpen).toBe(false);
+  });
+
+  it('that all refuse fails as the last one did', async () => {
+    const started = await startChain([refuse(500, {}), refuse(429, {}, { 'retry-after': '7' })]);
+    const error = await failureOf(run(started, streamed));
+    expect(error).toMatchObject({ code: 'overloaded', retryAfterMs: 7000, upstream: { name: 'b', modelId: 'llama' } });
+    expect(started.told).toEqual(['a', 'a passed on', 'b']);
+  });
+
+  it('sends the whole body again, whatever its length', async () => {
+    const user = 'x'.repeat(300_000);
+    const { chain, doubles, watcher } = await startChain([refuse(503, {}), answerHello]);
+    let letGo = 0;
+    const request = streamed ? askStream() : ask({ user });
+    Object.assign(request, { letGo: () => letGo++ });
+    if (streamed) await collect(await chain.stream(request, STAYS, watcher));
+    else await chain.complete(request, STAYS, watcher);
+    expect(doubles[1]?.lastRequest.text).toBe(doubles[0]?.lastRequest.text);
+    if (!streamed) expect(doubles[1]?.lastRequest.json.user).toBe(user);
+    expect(letGo).toBeGreaterThan(0);
+  });
+
+  it('leaves out who failed again and again, until one call has tried it', async () => {
+    const started = await startChain([refuse(500, {}), answerHello]);
+    for (let time = 0; time < FAILURES; time++) await run(started, streamed);
+    started.told.length = 0;
+    await run(started, streamed);
+    expect(started.told).toEqual(['b']);
+    started.pass(PAUSE_MS);
+    await run(started, streamed);
+    expect(started.told).toEqual(['b', 'a', 'a passed on', 'b']);
+    started.pass(PAUSE_MS);
+    const [first] = started.doubles;
+    if (first !== undefined) first.answer = answerHello;
+    started.told.length = 0;
+    await run(started, streamed);
+    await run(started, streamed);
+    expect(started.told).toEqual(['a', 'a']);
+    expect(started.breakers[0]?.isOpen).toBe(false);
+  });
+
+  it('asks those that are left out where there is nobody else', async () => {
+    const started = await startChain([refuse(500, {}), refuse(500, {})]);
+    for (let time = 0; time < FAILURES; time++) await failureOf(run(started, streamed));
+    expect(started.breakers.map(({ isOpen }) => isOpen)).toEqual([true, true]);
+    for (const double of started.doubles) double.answer = answerHello;
+    expect(await run(started, streamed)).toContain(' there!');
+  });
+
+  it('is drawn by weight', async () => {
+    const weighted = (weight: number) => ({ answer: answerHello, options: { weight } });
+    const shares = [0, 0.5, 0.85, 0.99];
+    const started = await startChain([weighted(8), weighted(2)], () => shares.shift() ?? 0);
+    // Each call draws for both places.
+    for (let time = 0; time < 2; time++) await run(started, streamed);
+    expect(started.told).toEqual(['a', 'b']);
+  });
+});
+
+describe('a stream', () => {
+  it('has begun with its first chunk as long as there is somebody else', async () => {
+    const error = { error: { message: 'The model broke.', type: 'server_error' } };
+    const started = await startChain([streamRaw(event(error)), answerHello]);
+    expect(await run(started, true)).toContain(' there!');
+    expect(started.told).toEqual(['a', 'a passed on', 'b']);
+  });
+
+  it('goes to the next where no first byte comes in time', async () => {
+    const slow = { answer: answerNothing, options: timeouts({ firstByteMs: 100 }) };
+    const mute: Place = {
+      answer: (response) => {
+        startStream(response);
+      },
+      options: timeouts({ firstByteMs: 100 }),
+    };
+    const started = await startChain([slow, mute, answerHello]);
+    expect(await run(started, true)).toContain(' there!');
+    expect(started.told).toEqual(['a', 'a passed on', 'b', 'b passed on', 'c']);
+  });
+
+  it('never changes in the middle, and what breaks there counts as a failure', async () => {
+    const started = await startChain([cutAfter(HELLO_CHUNKS.slice(0, 2)), answerHello]);
+    for (let time = 0; time < FAILURES; time++) {
+      const stream = await started.chain.stream(askStream(), STAYS, started.watcher);
+      expect(await failureOf(collect(stream))).toMatchObject({ code: 'upstream_error' });
+    }
+    expect(started.told).toEqual(['a', 'a']);
+    expect(started.breakers[0]?.isOpen).toBe(true);
+    expect(started.doubles[1]?.requests).toHaveLength(0);
+  });
+
+  it('of the last one has begun with its head', async () => {
+    const hold = Promise.withResolvers<() => void>();
+    const started = await startChain([
+      refuse(500, {}),
+      (response) => {
+        startStream(response);
+        hold.resolve(() => response.end(event(deltaChunk('late', 'stop')) + event('[DONE]')));
+      },
+    ]);
+    const stream = await started.chain.stream(askStream(), STAYS, started.watcher);
+    (await hold.promise)();
+    expect(await collect(stream)).toHaveLength(1);
+  });
+
+  it('that its reader leaves cuts the upstream, and lets the breaker of one that was tried close', async () => {
+    const started = await startChain([refuse(500, {}), answerHello]);
+    for (let time = 0; time < FAILURES; time++) await run(started, true);
+    started.pass(PAUSE_MS);
+    const [first] = started.doubles;
+    if (first === undefined) throw new Error('no double');
+    first.answer = (response) => {
+      startStream(response);
+      response.write(HELLO_CHUNKS.map(event).join(''));
+    };
+    const stream = await started.chain.stream(askStream(), STAYS, started.watcher);
+    for await (const _chunk of stream.chunks) break;
+    await first.until(() => first.runningReplies === 0);
+    expect(started.breakers[0]?.isOpen).toBe(false);
+  });
+});
+
+describe('the time of a call', () => {
+  it('is that of the most patient upstream, over all that are asked', async () => {
+    const slow = { answer: answerNothing, options: timeouts({ totalMs: 150 }) };
+    const started = await startChain([slow, slow]);
+    const error = await failureOf(run(started, false));
+    expect(error).toMatchObject({ code: 'upstream_timeout' });
+    expect(started.told).toEqual(['a']);
+  });
+
+  it('leaves the next one what the first has not taken', async () => {
+    const slow = { answer: answerNothing, options: timeouts({ totalMs: 100 }) };
+    const started = await startChain([slow, answerHello]);
+    expect(await run(started, false)).toContain('Hello there!');
+    expect(started.told).toEqual(['a', 'a passed on', 'b']);
+  });
+});
