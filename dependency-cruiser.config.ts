@@ -128,6 +128,17 @@ const importerRules: IForbiddenRuleType[] = [
     to: { path: '^src/hub/', pathNot: '^src/hub/hub-error[.]ts$', dependencyTypesNot: ['type-only', 'dynamic-import'] },
   },
   {
+    name: 'telemetry-on-demand',
+    severity: 'error',
+    comment: 'One room knows OpenTelemetry, and it is loaded by import() where a collector is configured.',
+    from: { path: '^src/', pathNot: '^src/observability/telemetry/' },
+    to: {
+      path: 'node_modules/@opentelemetry/|^src/observability/telemetry/',
+      pathNot: '^src/observability/telemetry/telemetry[.]ts$',
+      dependencyTypesNot: ['type-only', 'dynamic-import'],
+    },
+  },
+  {
     name: 'server-without-tests-and-bench',
     severity: 'error',
     comment: 'What is shipped must not need what is not. Tests beside the code may use the doubles in test/.',

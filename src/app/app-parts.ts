@@ -3,6 +3,7 @@
 import type { LocalEngine } from '../engine/local-engine.ts';
 import type { Authenticator } from '../http/authenticate.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Telemetry } from '../observability/telemetry/telemetry.ts';
 import type { Administration } from '../services/administration.ts';
 import type { LedgerStore } from '../storage/stores.ts';
 
@@ -20,6 +21,8 @@ export interface AppParts {
     /** Of this process, for its reservations. */
     readonly instanceId: string;
   };
+  /** Absent: nothing is traced. Whoever opened it closes it. */
+  readonly telemetry?: Telemetry | undefined;
   /** undefined: optimised graphs are not kept. */
   readonly cacheFolder: string | undefined;
   /** Absent: one that runs the configured models. */

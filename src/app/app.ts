@@ -17,7 +17,7 @@ import { MergingEngine } from '../engine/sharing/merging-engine.ts';
 import { createHttpServer, type HttpOptions } from '../http/server.ts';
 import { readWebFiles } from '../http/web/web-files.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
 import type { Accounting } from '../services/accounting/accounting.ts';
@@ -43,6 +43,7 @@ import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AppParts, ServerParts } from './app-parts.ts';
 import { type Closers, GracePeriod, once, openWith } from './closers.ts';
 import { findLaterFolders, findModelFolders } from './configured-models.ts';
+import { openConfiguredTelemetry, openMetrics } from './configured-telemetry.ts';
 import { ChildLearner } from './learn/learn-child.ts';
 import { JournalFile } from './learn/learning-journal.ts';
 import { serveLearnedModels } from './learned/served-learned-models.ts';
@@ -75,6 +76,8 @@ export interface Server extends App {
 export async function openServer(loaded: LoadedConfig, parts: ServerParts): Promise<Server> {
   const { config } = loaded;
   return await openWith(async (closers) => {
+    const telemetry = await openConfiguredTelemetry(config, parts);
+    closers.add(() => telemetry?.close());
     const stores = await openConfiguredStores(config, true);
     closers.add(() => stores.close());
     const housekeeping = createHousekeeping(config, stores, parts.logger);
@@ -87,7 +90,7 @@ export async function openServer(loaded: LoadedConfig, parts: ServerParts): Prom
     await prices.start();
     await bringBackFormer(config.dataDir);
     const ledger = { store: stores.ledger, instanceId: housekeeping.instanceId };
-    const known = { authenticator: keys, administration, ledger, cacheFolder: cacheFolderOf(config) };
+    const known = { authenticator: keys, administration, ledger, telemetry, cacheFolder: cacheFolderOf(config) };
     const app = await buildApp(loaded, { ...parts, ...known });
     const stop = once(() => app.stop().finally(() => closers.closeAll()));
     return { ...app, keys, stop };
@@ -108,7 +111,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   let isDraining = false;
   const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
-  const metrics: Metrics = createMetrics({
+  const metrics: Metrics = openMetrics(parts.telemetry, {
     engineStatus: () => engineStatus(),
     answerCounts: sharesAnswers ? () => sharing.answerCounts : undefined,
   });
@@ -155,6 +158,7 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
       errors: metrics.tally.errors(),
     }),
     metrics,
+    tracer: parts.telemetry,
     webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),

@@ -100,9 +100,10 @@ async function warnOfUpstreams(loaded: LoadedConfig, logger: Logger, leaving: Ab
 
 /** What must never get into a log. */
 function listSecrets({ config, upstreamApiKeys }: LoadedConfig): string[] {
-  const { apiKey, databaseUrl } = config;
+  const { apiKey, databaseUrl, telemetry } = config;
   return [
     ...upstreamApiKeys.values(),
+    ...Object.values(telemetry.headers ?? {}).filter((text) => text.length >= MIN_MASKED_PASSWORD_CHARS),
     ...(apiKey === undefined ? [] : [apiKey]),
     ...(databaseUrl === undefined ? [] : [databaseUrl, ...passwordsIn(databaseUrl)]),
   ];

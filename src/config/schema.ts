@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { engine } from './engine-schema.ts';
 import { bytes, milliseconds, network, settingNotes, text } from './setting-kinds.ts';
 import { database, idempotency, ledger } from './store-schema.ts';
+import { telemetry } from './telemetry-schema.ts';
 import { upstream } from './upstream-schema.ts';
 
 const note = settingNotes;
@@ -193,6 +194,7 @@ export const configSchema = z.strictObject({
   learning: learning.prefault({}),
   http: http.prefault({}),
   log: log.prefault({}),
+  telemetry: telemetry.prefault({}),
   upstreams: z.array(upstream).default([]).register(note, {
     help: 'Chat servers whose models are offered here. In the environment and on the command line as JSON.',
   }),

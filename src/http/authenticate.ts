@@ -28,12 +28,15 @@ export function authenticationHook(authenticator: Authenticator) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     // A connection that was reset has no address any more: whoever asked there is gone.
     if (request.socket.remoteAddress === undefined) throw new ClientLeftError();
+    const span = request.span?.begin('authenticate');
     try {
       request.apiKey = await authenticator.authenticate(
         parseBearerToken(request.headers.authorization),
         clientNetwork(request.ip),
       );
+      span?.end();
     } catch (error) {
+      span?.end(error);
       if (error instanceof AppError && error.code === 'invalid_api_key') reply.header('www-authenticate', 'Bearer');
       throw error;
     }

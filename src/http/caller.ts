@@ -23,5 +23,6 @@ export function callerOf(request: FastifyRequest, reply: FastifyReply): Authenti
     requestId: request.id,
     idempotency: request.idempotency ?? undefined,
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    span: request.span ?? undefined,
   };
 }

@@ -33,7 +33,7 @@ export interface RequestMetrics extends TokenMetrics {
 }
 
 /** Asked every few seconds by machines, or dozens of times by one page; their lines would hide all others. */
-const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
+export const QUIET_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
 
 /** Runs before every other hook, so that refused requests are recorded too. */
 export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): void {
@@ -46,8 +46,9 @@ export function observeRequests(app: FastifyInstance, metrics: RequestMetrics): 
       metrics.requestFinished(sample);
       const { durationMs, errorCode, ...rest } = sample;
       const line = { ...rest, durationMs: Math.round(durationMs * 10) / 10, code: errorCode ?? undefined };
+      const traceId = request.span?.traceId;
       const level = QUIET_ROUTES.has(sample.route) ? 'debug' : 'info';
-      request.log[level]({ ...line, ...workFields(request.billedWork), keyId: request.apiKey?.id }, 'request');
+      request.log[level]({ ...line, ...workFields(request.billedWork), keyId: request.apiKey?.id, traceId }, 'request');
     });
     done();
   });
@@ -64,11 +65,21 @@ function workFields(work: BilledWork | null): Record<string, unknown> {
   };
 }
 
+/** As it is registered: a path may hold anything. */
+export function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unmatched';
+}
+
+/** Of a reply that is closed. */
+export function statusOf(reply: FastifyReply): number {
+  return reply.raw.writableEnded ? reply.raw.statusCode : STATUS_CLIENT_LEFT;
+}
+
 function sampleOf(request: FastifyRequest, reply: FastifyReply, durationMs: number): RequestSample {
   return {
     method: request.method,
-    route: request.routeOptions.url ?? 'unmatched',
-    status: reply.raw.writableEnded ? reply.raw.statusCode : STATUS_CLIENT_LEFT,
+    route: routeOf(request),
+    status: statusOf(reply),
     errorCode: request.errorCode,
     durationMs,
   };

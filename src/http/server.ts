@@ -5,6 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import { serializerCompiler } from '@fastify/type-provider-zod';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { KeyScope } from '../domain/api-key.ts';
+import type { RequestTracer } from '../domain/trace.ts';
 import type { Administration } from '../services/administration.ts';
 import type { Catalog } from '../services/catalog.ts';
 import type { ChatService } from '../services/chat/chat.ts';
@@ -34,6 +35,7 @@ import { systemoneRoute } from './routes/systemone.ts';
 import { usageRoute } from './routes/usage.ts';
 import type { TokenArrays } from './schemas/embedding-request.ts';
 import { scopeHook } from './scope.ts';
+import { traceRequests } from './trace-requests.ts';
 import { type RefuseUnknownRoute, unknownRouteHandler } from './unknown-route.ts';
 import { validatorCompiler } from './validate.ts';
 import type { WebFiles } from './web/web-files.ts';
@@ -92,6 +94,8 @@ export interface HttpDeps {
   /** How this process fares. */
   readonly status: () => ServerStatus;
   readonly metrics: RequestMetrics;
+  /** Absent: nothing is traced. */
+  readonly tracer?: RequestTracer | undefined;
   /** Absent: there are no pages. */
   readonly webFiles?: WebFiles | undefined;
   /** pino, or anything of its shape. */
@@ -117,6 +121,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     reply.headers(requestIdHeaders(request.id));
     done();
   });
+  traceRequests(app, deps.tracer);
   observeRequests(app, deps.metrics);
   // Before anything refuses: a page can read a refusal only if it may.
   await allowCrossOrigin(app, deps.options.cors);

@@ -5,6 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { RequestSample } from '../domain/request-sample.ts';
 import type { AnswerCounts, Usage } from '../domain/usage.ts';
 import { RequestTally } from './request-tally.ts';
+import type { MetricFamily, SpanCounts } from './telemetry/telemetry.ts';
 
 /** The engine's numbers, read at scrape time. */
 export interface EngineGauges {
@@ -22,6 +23,8 @@ export interface MetricsSources {
   readonly engineStatus: () => EngineGauges;
   /** Absent: no answers are shared. */
   readonly answerCounts?: (() => AnswerCounts) | undefined;
+  /** Absent: nothing is traced. */
+  readonly spanCounts?: (() => SpanCounts) | undefined;
 }
 
 /** From 1 ms, the time of an error, to a minute, the time of a long chat. */
@@ -29,7 +32,7 @@ const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
+export function createMetrics({ engineStatus, answerCounts, spanCounts }: MetricsSources) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const tally = new RequestTally();
@@ -42,6 +45,7 @@ export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
   });
   engineMetrics(registry, engineStatus);
   if (answerCounts !== undefined) answerMetrics(registry, answerCounts);
+  if (spanCounts !== undefined) spanMetrics(registry, spanCounts);
   return {
     ...requests,
     tally,
@@ -54,6 +58,10 @@ export function createMetrics({ engineStatus, answerCounts }: MetricsSources) {
     /** The Prometheus text format. */
     async render() {
       return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+    /** The same as values. */
+    async read(): Promise<readonly MetricFamily[]> {
+      return (await registry.getMetricsAsJSON()) as unknown as MetricFamily[];
     },
   };
 }
@@ -235,6 +243,27 @@ function answerMetrics(registry: Registry, answerCounts: () => AnswerCounts): vo
     registers: [registry],
     collect() {
       this.set(answerCounts().keptBytes);
+    },
+  });
+}
+
+function spanMetrics(registry: Registry, spanCounts: () => SpanCounts): void {
+  countedAtScrape(registry, {
+    name: 'umpire_trace_spans_total',
+    help: 'Spans that the collector took (exported) or did not take (failed).',
+    label: 'result',
+    read: () => {
+      const { exported, failed } = spanCounts();
+      return { exported, failed };
+    },
+  });
+  new Counter({
+    name: 'umpire_untraced_requests_total',
+    help: 'Requests that were served untraced, because telemetry.maxQueuedSpans waited.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(spanCounts().untracedRequests);
     },
   });
 }

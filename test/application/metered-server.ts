@@ -57,7 +57,7 @@ export class MeteredServer {
 
   static async start(
     options: Partial<LedgerOptions> = {},
-    parts: Pick<TestParts, 'answers' | 'aliases' | 'upstreams'> = {},
+    parts: Pick<TestParts, 'answers' | 'aliases' | 'tracer' | 'upstreams'> = {},
   ): Promise<MeteredServer> {
     const folder = mkdtempSync(join(tmpdir(), 'umpire-metered-'));
     const stores = await openSqliteStores({ dataDir: folder, exclusive: true });

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type ApiKey, unrestrictedKey } from '../../src/domain/api-key.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { ModelCard } from '../../src/domain/model-card.ts';
+import type { RequestTracer } from '../../src/domain/trace.ts';
 import { MergingEngine, type MergingOptions } from '../../src/engine/sharing/merging-engine.ts';
 import type { Authenticator } from '../../src/http/authenticate.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
@@ -100,6 +101,8 @@ export interface TestParts {
   readonly aliases?: Aliases;
   /** Absent: answers are not shared. */
   readonly answers?: MergingOptions;
+  /** Absent: nothing is traced. */
+  readonly tracer?: RequestTracer;
   /** Absent: no pages. */
   readonly webFiles?: WebFiles;
 }
@@ -152,6 +155,7 @@ export async function startServerOf(parts: TestParts): Promise<TestServer> {
       requestsUnderWay: metrics.tally.underWay,
       errors: metrics.tally.errors(),
     }),
+    tracer: parts.tracer,
     webFiles: parts.webFiles,
     metrics,
     logger: pino({ level: 'info' }, { write }),

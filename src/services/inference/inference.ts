@@ -8,6 +8,7 @@ import type { ModelCard } from '../../domain/model-card.ts';
 import type { PromptChoice } from '../../domain/prompt-choice.ts';
 import type { NamedQuestion } from '../../domain/question.ts';
 import { type RankedDocument, rankDocuments } from '../../domain/relevance.ts';
+import { inSpan } from '../../domain/trace.ts';
 import type { JobTimings, Usage } from '../../domain/usage.ts';
 import type {
   AnswerOrigin,
@@ -19,9 +20,10 @@ import type {
   ResultSource,
   Ticket,
 } from '../../engine/engine.ts';
-import type { Accounting, Booking, NewBooking, Receipt, Replay } from '../accounting/accounting.ts';
+import type { Accounting, Booking, FinishedWork, NewBooking, Receipt, Replay } from '../accounting/accounting.ts';
 import type { AuthenticatedCaller } from '../caller.ts';
 import type { Catalog } from '../catalog.ts';
+import { jobSpan } from './job-span.ts';
 
 export interface DecisionRequest {
   readonly modelId: string;
@@ -207,13 +209,15 @@ export class InferenceService {
     // It may fail, or come to nothing, before anybody waits for it.
     begun?.catch(() => undefined);
     // Tokens are counted only where they matter.
-    const inputTokens = this.#accounting.needsCount(work.caller) ? await ticket.countTokens() : 0;
+    const inputTokens = this.#accounting.needsCount(work.caller)
+      ? await inSpan(work.caller.span, 'count_tokens', () => ticket.countTokens())
+      : 0;
     const booking = this.#accounting.book({ ...bookingOf(work, inputTokens), hasBegun });
     if (begun !== undefined) {
       // What is said first counts: that the request is refused, or the result, whose bill then waits to be let in.
       return await runAndBill(work, booking, () => Promise.race([begun, booking.letIn.then(() => begun)]));
     }
-    const opening = await booking.letIn;
+    const opening = await inSpan(work.caller.span, 'reserve', () => booking.letIn);
     return opening.type === 'replayed' ? opening : await runAndBill(work, booking, () => ticket.run());
   }
 }
@@ -232,26 +236,30 @@ function begin<Found>(ticket: Ticket<Found>): Promise<Found> {
 }
 
 async function runAndBill<Found, Result extends LocalResult>(
-  { toResult, writer }: LocalWork<Found, Result>,
+  { caller, model, toResult, writer }: LocalWork<Found, Result>,
   booking: Booking,
   run: () => Promise<Found>,
 ): Promise<LocalReply<Result>> {
   let result: Result;
   let body: string | Buffer;
+  const job = jobSpan(caller.span, model.id);
   try {
     result = toResult(await run());
+    job?.tell(result);
     // Before the bill: what cannot be written is not billed.
     body = await writer.write(result);
   } catch (error) {
+    job?.fail(error);
     await booking.fail(error);
     throw error;
   }
-  const receipt = await booking.complete({
+  const finished: FinishedWork = {
     usage: { ...result.usage, cachedTokens: 0, reasoningTokens: 0 },
     isEstimated: false,
     waitMs: result.timings.queueMs,
     reply: ({ costPicoUsd }) => writer.keep(result, body.toString(), costPicoUsd),
-  });
+  };
+  const receipt = await inSpan(caller.span, 'settle', () => booking.complete(finished));
   return { type: 'answered', result, body, receipt };
 }
 
