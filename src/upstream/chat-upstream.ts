@@ -21,8 +21,11 @@ export interface AskedUpstream {
 
 /** Is told how far a call has come. */
 export interface CallWatcher {
-  /** Before anything else of it; again where the call goes on to another upstream, for which nothing holds of what was told. */
-  onAsked(upstream: AskedUpstream): void;
+  /**
+   * Before anything else of it; again where the call goes on to another upstream, for which nothing holds of what was told.
+   * @returns headers that the upstream is sent beside ours, those of a trace
+   */
+  onAsked(upstream: AskedUpstream): Readonly<Record<string, string>> | undefined;
   /** The request goes out to the upstream; from here on it may work, and charge. */
   onSent(): void;
   /** Something of the answer has come. Not streaming: the head. Streaming: what follows it, every time. */

@@ -41,6 +41,7 @@ interface RunningCall {
   readonly clientSignal: AbortSignal;
   readonly timers: PhaseTimers;
   readonly watcher: CallWatcher;
+  readonly sentAlong: Readonly<Record<string, string>> | undefined;
   /** May be called twice. */
   end(): void;
 }
@@ -122,7 +123,7 @@ export class HttpChatUpstream implements ChatUpstream {
   #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): RunningCall {
     clientSignal.throwIfAborted();
     const { name, whenClientLeaves } = this.#options;
-    watcher.onAsked({ name, whenClientLeaves });
+    const sentAlong = watcher.onAsked({ name, whenClientLeaves });
     this.#options.watcher?.called();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
       const message = 'The upstream has as many requests at once as it is allowed.';
@@ -138,6 +139,7 @@ export class HttpChatUpstream implements ChatUpstream {
       clientSignal,
       timers,
       watcher,
+      sentAlong,
       end: () => {
         timers.stop();
         this.#running.delete(call);
@@ -157,9 +159,11 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
-  async #post(payload: Payload, { isStreamed, timers, watcher }: RunningCall): Promise<Dispatcher.ResponseData> {
+  async #post(payload: Payload, call: RunningCall): Promise<Dispatcher.ResponseData> {
     const { apiKey } = this.#options;
+    const { isStreamed, timers, watcher, sentAlong } = call;
     const headers = {
+      ...sentAlong,
       'content-type': 'application/json',
       'user-agent': 'umpire',
       accept: isStreamed ? 'text/event-stream' : 'application/json',

@@ -6,8 +6,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { openTelemetry } from '../../src/observability/telemetry/open-telemetry.ts';
 import type { Telemetry } from '../../src/observability/telemetry/telemetry.ts';
+import type { ChatUpstream } from '../../src/upstream/chat-upstream.ts';
+import { CircuitBreaker } from '../../src/upstream/circuit-breaker.ts';
+import { type FailoverMember, FailoverUpstream } from '../../src/upstream/failover-upstream.ts';
+import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import { DECISION, MeteredServer } from '../application/metered-server.ts';
 import { type CollectedSpan, OtlpCollector } from '../observability/telemetry/otlp-collector.ts';
+import { answerHello, refuse, streamChunks } from '../upstream/upstream-answers.ts';
+import { UpstreamDouble } from '../upstream/upstream-double.ts';
+import { chatUpstreamOptions } from '../upstream/upstream-fixture.ts';
 import { until } from '../waiting/until.ts';
 
 const PARENT_ID = 'b7ad6b7169203331';
@@ -17,6 +24,8 @@ const NAME = 'the-name-of-the-question';
 
 let collector: OtlpCollector;
 let telemetry: Telemetry;
+let upstream: UpstreamDouble;
+let upstreams: readonly ChatUpstream[];
 let server: MeteredServer;
 
 beforeAll(async () => {
@@ -39,7 +48,17 @@ beforeAll(async () => {
       throw new Error(trouble);
     },
   });
-  server = await MeteredServer.start({}, { tracer: telemetry });
+  upstream = await UpstreamDouble.start(answerHello);
+  const member = (name: string, baseUrl: string): FailoverMember => ({
+    upstream: new HttpChatUpstream(chatUpstreamOptions(baseUrl, { name, modelId: 'llama-twice' })),
+    weight: undefined,
+    breaker: new CircuitBreaker({ failures: 100, pauseMs: 1000 }),
+    totalMs: 60_000,
+    streamTotalMs: 60_000,
+  });
+  const members = [member('away', 'http://127.0.0.1:1/v1'), member('second', upstream.baseUrl)];
+  upstreams = [new HttpChatUpstream(chatUpstreamOptions(upstream.baseUrl)), new FailoverUpstream({ members })];
+  server = await MeteredServer.start({}, { tracer: telemetry, upstreams });
 });
 beforeEach(() => {
   server.repair();
@@ -47,6 +66,8 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await server.close();
+  await Promise.all(upstreams.map((one) => one.close()));
+  await upstream.close();
   await telemetry.close();
   collector.close();
 });
@@ -211,6 +232,65 @@ describe('a request that is refused', () => {
     expect(reply.status).toBe(503);
     const spans = await spansOf(trace);
     expect(spans.get('settle')).toMatchObject({ status: 'error', attributes: { 'error.type': 'store_unavailable' } });
+  });
+});
+
+describe('a chat call', () => {
+  const ASKED = { model: 'llama', messages: [{ role: 'user', content: TEXT }] };
+
+  it.each([false, true])('has a span of its upstream, which is sent the trace (streamed: %s)', async (stream) => {
+    const caller = await server.createCaller();
+    const trace = newTrace();
+    upstream.answer = stream ? streamChunks() : answerHello;
+    const headers = { ...caller.headers, ...trace.headers, tracestate: 'vendor=abc' };
+    const reply = await server.post('/ai/v1/chat/completions', { ...ASKED, stream }, { headers });
+    expect(reply.status).toBe(200);
+    const spans = await spansOf(trace);
+    expect([...spans.keys()].sort()).toEqual(['authenticate', 'parse', 'request', 'reserve', 'settle', 'upstream']);
+    expect(spans.get('upstream')).toMatchObject({
+      kind: 'client',
+      status: 'unset',
+      parentId: spans.get('request')?.spanId,
+      attributes: { 'umpire.upstream': 'double', 'gen_ai.request.model': 'llama' },
+    });
+    expect(spans.get('upstream')?.attributes['umpire.upstream.wait_ms']).toBeGreaterThan(0);
+    const sent = upstream.lastRequest.headers;
+    expect(sent['traceparent']).toBe(`00-${trace.traceId}-${spans.get('upstream')?.spanId}-01`);
+    expect(sent['tracestate']).toBe('vendor=abc');
+    expect(sent.authorization).toBe('Bearer upstream-secret');
+  });
+
+  it('that fails at its upstream has the code there', async () => {
+    const caller = await server.createCaller();
+    const trace = newTrace();
+    upstream.answer = refuse(500, { message: TEXT });
+    const reply = await server.post('/ai/v1/chat/completions', ASKED, {
+      headers: { ...caller.headers, ...trace.headers },
+    });
+    expect(reply.status).toBe(502);
+    const spans = await spansOf(trace);
+    expect(spans.get('upstream')).toMatchObject({ status: 'error', attributes: { 'error.type': 'upstream_error' } });
+    expect(collector.text).not.toContain(TEXT);
+  });
+
+  it('that goes on to another upstream has a span of each', async () => {
+    const caller = await server.createCaller();
+    const trace = newTrace();
+    upstream.answer = answerHello;
+    const asked = { ...ASKED, model: 'llama-twice' };
+    const reply = await server.post('/ai/v1/chat/completions', asked, {
+      headers: { ...caller.headers, ...trace.headers },
+    });
+    expect(reply.status).toBe(200);
+    await spansOf(trace);
+    const tried = collector.spans.filter(({ traceId, name }) => traceId === trace.traceId && name === 'upstream');
+    expect(
+      tried.map(({ status, attributes }) => [attributes['umpire.upstream'], status, attributes['error.type']]),
+    ).toEqual([
+      ['away', 'error', 'passed_on'],
+      ['second', 'unset', undefined],
+    ]);
+    expect(upstream.lastRequest.headers['traceparent']).toBe(`00-${trace.traceId}-${tried[1]?.spanId}-01`);
   });
 });
 

@@ -68,7 +68,10 @@ async function startChain(places: readonly (AnswerScript | Place)[], random?: ()
   const chain = new FailoverUpstream({ members, ...(random === undefined ? {} : { random }) });
   onTestFinished(() => chain.close());
   const watcher: CallWatcher = {
-    onAsked: ({ name }) => told.push(name),
+    onAsked: ({ name }) => {
+      told.push(name);
+      return undefined;
+    },
     onSent: () => undefined,
     onBytes: () => undefined,
   };

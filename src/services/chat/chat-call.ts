@@ -5,6 +5,7 @@ import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { BilledTokens } from '../../domain/money.ts';
+import { inSpan, type TraceSpan } from '../../domain/trace.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
 import type {
   AnswerTokens,
@@ -70,6 +71,8 @@ export class ChatCall implements CallWatcher {
   readonly #startMs = performance.now();
   /** The latest, where several were asked. */
   #asked: AskedUpstream | undefined;
+  /** Of the upstream that is asked. */
+  #span: TraceSpan | undefined;
   #isSent = false;
   #waitMs: number | null = null;
   /** Runs while the caller's own time does. */
@@ -82,13 +85,17 @@ export class ChatCall implements CallWatcher {
     if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#cut.abort(new DeadlineError()), deadlineMs);
   }
 
-  onAsked(upstream: AskedUpstream): void {
+  onAsked(upstream: AskedUpstream): TraceSpan['headers'] | undefined {
+    const { caller, request } = this.#terms;
+    this.#endSpan(new PassedOnError());
+    const facts = { 'umpire.upstream': upstream.name, 'gen_ai.request.model': request.modelId };
+    this.#span = caller.span?.begin('upstream', facts);
     this.#asked = upstream;
     // The one before has failed: it is not paid, and nobody has waited for its bytes.
     this.#isSent = false;
     this.#waitMs = null;
-    const { signal } = this.#terms.caller;
-    if (signal.aborted && !this.#keepsReply) this.#cut.abort(signal.reason);
+    if (caller.signal.aborted && !this.#keepsReply) this.#cut.abort(caller.signal.reason);
+    return this.#span?.headers;
   }
 
   onSent(): void {
@@ -156,7 +163,7 @@ export class ChatCall implements CallWatcher {
   /** The upstream is not asked any more where nobody wants it by then. */
   async #letIn(): Promise<LetIn | Replay> {
     const { booking, caller } = this.#terms;
-    const opening = await booking.letIn;
+    const opening = await inSpan(caller.span, 'reserve', () => booking.letIn);
     if (opening.type === 'replayed') return opening;
     return await this.#orFail(async () => {
       this.#cut.signal.throwIfAborted();
@@ -196,22 +203,29 @@ export class ChatCall implements CallWatcher {
    */
   async #bill(answer: AnswerTokens, reply: FinishedWork['reply']): Promise<Receipt> {
     const { booking, caller } = this.#terms;
+    this.#endSpan();
     const hasLeft = caller.signal.aborted;
     if (hasLeft && this.#asked?.whenClientLeaves === 'free' && !this.#keepsReply) {
       await booking.fail(caller.signal.reason);
       throw caller.signal.reason;
     }
     const end: RequestEnd = hasLeft ? 'client_left' : 'completed';
-    return await booking.complete({ ...this.#usedBy(answer), reply, end });
+    return await inSpan(caller.span, 'settle', () => booking.complete({ ...this.#usedBy(answer), reply, end }));
   }
 
   /** Failures cost nothing; a client that left pays what the upstream's policy says. */
   async #fail(error: unknown, answer: AnswerTokens): Promise<void> {
     const { booking, caller } = this.#terms;
+    this.#endSpan(error);
     const hasLeft = caller.signal.aborted && error === caller.signal.reason;
     // With an idempotency key a retry runs anew, so this attempt must not cost a thing.
     const isBilled = hasLeft && this.#isSent && this.#asked?.whenClientLeaves !== 'free' && !this.#keepsReply;
     await booking.fail(error, isBilled ? this.#usedBy(answer) : undefined);
+  }
+
+  #endSpan(failure?: unknown): void {
+    this.#span?.note({ 'umpire.upstream.wait_ms': this.#waitMs ?? undefined });
+    this.#span?.end(failure);
   }
 
   #usedBy({ usage, outputEstimate }: AnswerTokens): UsedWork {
@@ -248,6 +262,11 @@ class ServerStopError extends AppError {
   constructor() {
     super('internal_error', 'The server was stopped before the answer was complete.');
   }
+}
+
+/** Why an upstream has failed is its own to count; the trace tells that the call went on. */
+class PassedOnError extends Error {
+  override readonly name = 'passed_on';
 }
 
 /** Of the caller's own making: no upstream has failed. */
