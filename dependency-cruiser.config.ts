@@ -37,8 +37,8 @@ export const LAYERS = Object.keys(ALLOWED_IMPORTS);
 
 /** Room inside a layer → its doors: the files that others may import; who builds the rooms goes in wherever it must. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  'engine/scheduling': ['scheduler', 'queued-ticket'],
-  'engine/cost': ['token-counting', 'cost-model', 'token-ratio', 'work-size'],
+  'engine/scheduling': ['scheduler', 'queued-ticket', 'batching'],
+  'engine/cost': ['token-counting', 'cost-model', 'token-ratio', 'work-size', 'batch-time'],
   'engine/sharing': ['merging-engine'],
   'engine/decision': ['decider'],
   'engine/embedding': ['embedder'],

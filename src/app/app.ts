@@ -245,6 +245,7 @@ export async function startEngine(config: Config, parts: EngineParts): Promise<L
     device: engine.device,
     allowDeviceFallback: engine.allowDeviceFallback,
     workers: engine.workers,
+    batch: engine.batch,
     threadsPerWorker: engine.threadsPerWorker,
     cacheFolder: parts.cacheFolder,
     stateCacheBytes: engine.stateCacheBytes,

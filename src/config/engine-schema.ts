@@ -1,6 +1,7 @@
 // Settings of the engine: device, workers, queue, memory, probes.
 
 import { z } from 'zod';
+import { batch } from './batch-schema.ts';
 import { bytes, count, memory, milliseconds, settingNotes as note, text } from './setting-kinds.ts';
 
 export const engine = z.strictObject({
@@ -15,7 +16,8 @@ export const engine = z.strictObject({
   }),
   workers: z.int().min(1).max(256).optional().register(note, {
     help: 'Threads that run models.',
-    defaultText: 'cores of the cgroup ÷ threadsPerWorker',
+    defaultText:
+      'cores of the cgroup ÷ threadsPerWorker; where a device is to be used, `batch.inFlight` and two more at most',
   }),
   threadsPerWorker: z.int().min(1).max(256).default(1).register(note, {
     help: 'Cores one run uses; all of them for a caller who is alone, where threads can be bound to cores. 1 is best for models of up to 30 M parameters.',
@@ -61,4 +63,5 @@ export const engine = z.strictObject({
     path: true,
     defaultText: '`cache` in dataDir',
   }),
+  batch: batch.prefault({}),
 });

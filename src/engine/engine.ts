@@ -48,6 +48,8 @@ export interface DecideResult {
   readonly vector?: Float32Array;
   /** `[questions]` of a learned model: a head that was fitted to labelled rows, or its base. Absent: of any other model. */
   readonly answeredBy?: readonly AnswerOrigin[];
+  /** It shared runs with jobs of others: alone it may differ by the tolerance of shared runs. Absent: to the bit. */
+  readonly isBatched?: boolean;
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }
@@ -78,6 +80,8 @@ export interface EmbedResult {
   readonly inputTokens: number;
   /** Places of inputs that were cut, ascending. */
   readonly truncated: readonly number[];
+  /** As a decision's. */
+  readonly isBatched?: boolean;
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }

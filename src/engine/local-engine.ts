@@ -2,6 +2,7 @@
 // then on is pooled-engine.ts's.
 
 import { resolve } from 'node:path';
+import { findCudaProvider } from '../runtime/cuda-provider.ts';
 import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
@@ -15,6 +16,8 @@ import { planMemory } from './plan-memory.ts';
 import { PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
 
 const MIB = 2 ** 20;
+/** Beside those that run on a device. */
+const WORKERS_THAT_READ = 2;
 
 export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'plan' | 'openCounter'> {
   /** Model folders as models/README.md describes them; their order is the order of `Engine.models`. At least one. */
@@ -51,7 +54,7 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
   const folders = await readModelFolders(options.modelFolders);
   const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, tokenizer, onEvent } = options;
   onEvent({ level: 'info', message: `tokenizer: ${await tellTokenizer(tokenizer)}` });
-  const workers = options.workers ?? defaultWorkers(threadsPerWorker);
+  const workers = options.workers ?? workersByDefault(options);
   const later = new Set(options.laterFolders?.map((path) => resolve(path)));
   const plan = await planMemory(folders, { ...options, workers, later });
   if (plan.shortBytes > 0) onEvent({ level: 'warn', message: tellShortage(plan) });
@@ -65,11 +68,19 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     cacheFolder,
     stateCacheBytes,
     tokenizer,
+    batch: options.batch,
     workers,
     onFault: (message) => onEvent({ level: 'error', message }),
   });
   const openCounter = (folder: ModelFolder) => openTokenCounter(folder, tokenizer);
   return new PooledEngine({ ...options, folders, pool, plan, openCounter });
+}
+
+/** On a device further workers would only keep memory of it. */
+function workersByDefault({ device, threadsPerWorker, batch }: LocalEngineOptions): number {
+  const ofCores = defaultWorkers(threadsPerWorker);
+  const isDevice = device !== 'cpu' && (device !== 'auto' || findCudaProvider() !== undefined);
+  return isDevice && batch !== undefined ? Math.min(ofCores, batch.inFlight + WORKERS_THAT_READ) : ofCores;
 }
 
 async function readModelFolders(paths: readonly string[]): Promise<ModelFolder[]> {

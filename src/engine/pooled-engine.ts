@@ -4,7 +4,8 @@
 import type { Clock } from '../domain/clock.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
-import type { LoadedModelReport, LongInputs } from '../runtime/messages.ts';
+import type { LoadedModelReport } from '../runtime/load-report.ts';
+import type { LongInputs } from '../runtime/messages.ts';
 import { isCalibrated, type ModelFolder, priceOf } from '../runtime/model-folder/manifest.ts';
 import type { InferencePool, PoolReport } from '../runtime/worker-pool.ts';
 import { systemClock } from './clock.ts';
@@ -31,6 +32,7 @@ import { ColdTicket } from './loading/cold-ticket.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { ModelLoader } from './loading/model-loader.ts';
 import { refusedTicket } from './refused-ticket.ts';
+import type { BatchLimits } from './scheduling/batching.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { Scorer } from './scoring/scorer.ts';
 import { Watchdog } from './watchdog.ts';
@@ -43,6 +45,13 @@ export interface EngineEvent {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
   readonly details?: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface BatchSettings extends BatchLimits {
+  /** Each row has runs of its own all the same: the same bits under any load. */
+  readonly exact: boolean;
+  /** Runs are shared on a processor, too, by models in full precision. */
+  readonly onCpu: boolean;
 }
 
 export interface PooledEngineOptions {
@@ -67,6 +76,8 @@ export interface PooledEngineOptions {
   };
   /** What becomes of long embedding inputs where the caller does not say it. Default: `refuse` */
   readonly longInputs?: LongInputs;
+  /** How callers share runs, of models and on devices that gain by it. Default: never */
+  readonly batch?: BatchSettings | undefined;
   readonly probe: {
     /** Time between looks at the workers, each with a probe inference if one is free; 0: none. */
     readonly intervalMs: number;
@@ -103,6 +114,7 @@ export class PooledEngine implements Engine {
     const scheduler = new Scheduler({ pool, clock, limits: queue, onWorkerFault });
     const counting = new TokenCounting(scheduler);
     const { longInputs = 'refuse', sharedMemoryBytes } = options;
+    const batch = options.batch?.exact ? undefined : options.batch;
     const manifests = folders.map(({ manifest }) => manifest);
     this.#decider = new Decider({
       manifests: manifests.filter((manifest) => manifest.family === 'split-encoder'),
@@ -111,12 +123,14 @@ export class PooledEngine implements Engine {
       clock,
       stateCacheBytes,
       sharedMemoryBytes,
+      batch,
     });
     this.#embedder = new Embedder({
       folders: folders.filter(isEmbeddingFolder),
       scheduler,
       counting,
       longInputs,
+      batch,
     });
     this.#scorer = new Scorer({ folders, scheduler, counting });
     this.models = folders.map((folder) => this.#cardOf(folder));
@@ -250,7 +264,7 @@ export class PooledEngine implements Engine {
     const details = { modelId, precision, loadMs: Math.round(loadMs), optimizedGraphs, device };
     this.#options.onEvent({ level: 'info', message: 'model loaded and checked', details });
     this.#decider.calibrate(report);
-    this.#embedder.calibrate(modelId, timedCases);
+    this.#embedder.calibrate(report);
     this.#scorer.calibrate(report);
     for (const { wallMs } of timedCases) this.#probeCostMs = Math.max(this.#probeCostMs, wallMs);
   }

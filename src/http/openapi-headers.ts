@@ -36,6 +36,9 @@ export const INFERENCE_REPLY: HeaderDocs = {
     'What answered each question of a decision, in the order of the request: `head`, learned from labelled rows, or `base`, the model that it was learned on. `base*3`: three in a row. Absent where the model is not a learned one.',
   ),
   'x-umpire-upstream': text('Name of the upstream that answered; absent where the model is local.'),
+  'x-umpire-tolerance': text(
+    'The answer shared runs of a GPU with others: a probability, or a number of a vector, may differ by so much from what it is alone. Absent: the same to the bit.',
+  ),
   'x-umpire-cost-usd': text('What the request cost, in US dollars, exact; absent on a stream, which has not ended.'),
   'idempotent-replayed': text('`true`: the reply of an earlier request with the same `Idempotency-Key`, billed once.'),
   ...STANDING,

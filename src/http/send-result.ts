@@ -50,10 +50,14 @@ export function sendResult(
     .send(body);
 }
 
-function answererHeaders({ model, answeredBy }: LocalResult): Record<string, string> {
+/** By which an answer may differ that shared runs with others. */
+const TOLERANCE = '0.001';
+
+function answererHeaders({ model, answeredBy, isBatched }: LocalResult): Record<string, string> {
   return {
     ...(model.digest === undefined ? {} : { 'x-umpire-model-digest': model.digest }),
     ...(answeredBy === undefined ? {} : { 'x-umpire-answered-by': listOrigins(answeredBy) }),
+    ...(isBatched === true ? { 'x-umpire-tolerance': TOLERANCE } : {}),
   };
 }
 

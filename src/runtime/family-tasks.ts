@@ -4,7 +4,16 @@ import type { MarkerEncoder } from './families/marker-encoder/marker-encoder.ts'
 import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
-import type { CountReply, LoadModelTask, ProbeTask, ReplyOf, Task } from './messages.ts';
+import type {
+  CountReply,
+  LoadModelTask,
+  ProbeTask,
+  ReplyOf,
+  SharedReply,
+  SharingTask,
+  Task,
+  TaskReply,
+} from './messages.ts';
 
 export type ModelFamily = SplitEncoder | TextEncoder | PairScorer | MarkerEncoder;
 
@@ -23,6 +32,34 @@ export async function performTask(family: ModelFamily | undefined, task: ModelTa
   return act(task);
 }
 
+/** @returns what does tasks of several callers in shared runs; undefined: its runs are not shared */
+export function findTogether(
+  family: ModelFamily,
+): ((tasks: readonly SharingTask[]) => Promise<readonly TaskReply[]>) | undefined {
+  if (family instanceof SplitEncoder) {
+    const { rows } = family;
+    return rows && ((tasks) => rows.decideTogether(tasks.filter((task) => task.kind === 'decide')));
+  }
+  if (!(family instanceof TextEncoder)) return undefined;
+  const shared = family.sharedRows;
+  return (
+    shared &&
+    ((tasks) =>
+      family.embedTogether(
+        tasks.filter((task) => task.kind === 'embed'),
+        shared,
+      ))
+  );
+}
+
+async function performTogether(family: ModelFamily, tasks: readonly SharingTask[]): Promise<SharedReply> {
+  const together = findTogether(family);
+  if (together === undefined) throw new Error('a model was sent a batch whose runs are not shared');
+  const replies = await together(tasks);
+  if (replies.length !== tasks.length) throw new Error('a batch held tasks of another kind');
+  return { replies };
+}
+
 function tasksOf(family: ModelFamily): FamilyTasks {
   if (family instanceof SplitEncoder) return splitEncoderTasks(family);
   if (family instanceof TextEncoder) return textEncoderTasks(family);
@@ -32,6 +69,7 @@ function tasksOf(family: ModelFamily): FamilyTasks {
 function splitEncoderTasks(family: SplitEncoder): FamilyTasks {
   return {
     'count-decision': (task) => counted(family.countTokens(task)),
+    batch: ({ tasks }) => performTogether(family, tasks),
     decide: (task) => family.decide(task),
     encode: (task) => family.encodeShare(task),
     answer: (task) => family.answerShared(task),
@@ -43,6 +81,7 @@ function splitEncoderTasks(family: SplitEncoder): FamilyTasks {
 function textEncoderTasks(family: TextEncoder): FamilyTasks {
   return {
     'count-embedding': (task) => counted(family.countTokens(task)),
+    batch: ({ tasks }) => performTogether(family, tasks),
     embed: (task) => family.embed(task),
   };
 }

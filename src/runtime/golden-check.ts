@@ -4,7 +4,7 @@
 import type { PairScorer } from './families/pair-scorer/pair-scorer.ts';
 import type { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import { type CaseRun, type DecidingFamily, runDecisionCase, runEmbeddingCase, runRankingCase } from './golden-runs.ts';
-import type { TimedCase } from './messages.ts';
+import type { TimedCase } from './load-report.ts';
 import {
   type DecisionCase,
   type EmbeddingCase,

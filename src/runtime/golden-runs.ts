@@ -13,7 +13,8 @@ import { tokenizeQuestion } from './families/split-encoder/prompt.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
 import type { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import type { ModelFamily } from './family-tasks.ts';
-import type { DecideReply, TimedCase } from './messages.ts';
+import type { TimedCase } from './load-report.ts';
+import type { DecideReply } from './messages.ts';
 import type { EntailmentManifest, RerankerManifest } from './model-folder/manifest.ts';
 import { countFrameIds } from './tokenizer/frames.ts';
 

@@ -2,8 +2,11 @@
 // worker.ts's.
 
 import { messageOf } from '../domain/errors.ts';
+import { checkTogether } from './batch-check.ts';
 import { MarkerEncoder } from './families/marker-encoder/marker-encoder.ts';
 import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
+import { canPadRows } from './families/row-feeds.ts';
+import { UNOPENED } from './families/split-encoder/row-graphs.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
 import type { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
@@ -11,11 +14,19 @@ import type { ModelFamily } from './family-tasks.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings, checkRankings } from './golden-check.ts';
 import { type DecidingFamily, isRerankerFamily } from './golden-runs.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
-import type { LoadedModelReport } from './messages.ts';
+import type { LoadedModelReport } from './load-report.ts';
+import type { BatchSetup, SharingTask } from './messages.ts';
 import { readFolderFile } from './model-folder/folder-file.ts';
-import type { DecisionCase, EmbeddingCase, GoldenFile, RankingCase } from './model-folder/golden.ts';
+import {
+  type DecisionCase,
+  type EmbeddingCase,
+  type GoldenFile,
+  type RankingCase,
+  toQuestion,
+} from './model-folder/golden.ts';
 import type { ModelFolder } from './model-folder/manifest.ts';
 import { findPrecision } from './model-folder/precision.ts';
+import { inTurns, type RunSharing, rolesInUse, sharingOf } from './run-sharing.ts';
 import type { GraphSession } from './session.ts';
 import { StartError } from './start-error.ts';
 import { openTokenizer, type TokenizerChoice } from './tokenizer/open-tokenizer.ts';
@@ -36,12 +47,14 @@ export interface LoadSettings extends OpenerSettings {
   /** Of this thread: all its decision models share one. */
   readonly memory: StateMemory;
   readonly tokenizer?: TokenizerChoice | undefined;
+  /** How tasks share runs where the device gains by it. Default: never */
+  readonly batch?: BatchSetup | undefined;
 }
 
 /** @throws StartError whose message names the folder, the file and the reason */
 export async function loadModel(folder: ModelFolder, settings: LoadSettings): Promise<LoadedModel> {
   const startedMs = performance.now();
-  const precision = findPrecision(folder, settings.device) ?? '';
+  const precision = findPrecision(folder, settings.device, settings.batch?.isForced) ?? '';
   const parts = await openModel(folder, precision, settings);
   try {
     return await proveModel({ ...parts, precision, settings, startedMs });
@@ -60,12 +73,15 @@ interface OpenedModel extends FamilyParts {
 async function proveModel(model: OpenedModel): Promise<LoadedModel> {
   const { folder, precision, opened, settings, startedMs } = model;
   const family = await within(folder, 'model.json', async () => makeFamily(model));
-  const checked = await within(folder, 'golden.json', () => checkFamily(family, folder, precision));
+  const cases = await within(folder, 'golden.json', () => readCases(folder));
+  const checked = await within(folder, 'golden.json', () => checkFamily(family, cases, precision));
   const { timedCases, probe } = checked;
   const { optimizedGraphs } = opened;
   const warnings = [...opened.warnings];
   const isProven = !opened.isWidened || (await settings.width?.prove(checked.sample));
   if (!isProven) warnings.push(WIDTHS_DIFFER);
+  const { batches, fault } = await within(folder, 'golden.json', () => checkTogether(family, tasksOf(family, cases)));
+  if (fault !== undefined) warnings.push(`${folder.manifest.id} shares no runs: ${fault}`);
   const loadMs = performance.now() - startedMs;
   const readsSharedMemory = family instanceof SplitEncoder && (await family.readsSharedMemory());
   const modelId = folder.manifest.id;
@@ -77,6 +93,7 @@ async function proveModel(model: OpenedModel): Promise<LoadedModel> {
     timedCases,
     optimizedGraphs,
     readsSharedMemory,
+    ...(batches.length > 0 && { batches }),
   };
   return { report, warnings, family, probe };
 }
@@ -85,13 +102,14 @@ async function proveModel(model: OpenedModel): Promise<LoadedModel> {
 export async function openModel(folder: ModelFolder, precision: string, settings: LoadSettings): Promise<FamilyParts> {
   const tokenizer = await within(folder, 'tokenizer.json', () => openTokenizer(folder.path, settings.tokenizer));
   const opened = await within(folder, `the ${precision} graphs`, () => openFor(folder, precision, settings));
-  return { folder, tokenizer, opened, memory: settings.memory };
+  return { folder, tokenizer, opened, memory: settings.memory, sharing: sharingOf(folder, { precision, ...settings }) };
 }
 
-async function openFor(folder: ModelFolder, precision: string, settings: OpenerSettings): Promise<OpenedGraphs> {
+async function openFor(folder: ModelFolder, precision: string, settings: LoadSettings): Promise<OpenedGraphs> {
   const files = folder.manifest.graphs[precision];
   if (files === undefined) throw new Error(`model.json names none that device ${settings.device} runs`);
-  return openGraphs(folder, files, settings);
+  const opened = await openGraphs(folder, rolesInUse(files, { precision, ...settings }), settings);
+  return { ...opened, sessions: inTurns(opened.sessions, settings) };
 }
 
 interface FamilyParts {
@@ -99,20 +117,38 @@ interface FamilyParts {
   readonly tokenizer: Tokenizer;
   readonly opened: OpenedGraphs;
   readonly memory: StateMemory;
+  readonly sharing?: RunSharing | undefined;
 }
 
 /** The model behind its family's code. @throws Error where the tokenizer or a graph is none of the family */
-export function makeFamily({ folder: { manifest }, tokenizer, opened, memory }: FamilyParts): ModelFamily {
+export function makeFamily({ folder: { manifest }, tokenizer, opened, memory, sharing }: FamilyParts): ModelFamily {
   const graph = (role: string) => requireGraph(opened, role);
   switch (manifest.family) {
     case 'split-encoder': {
       if (!isWordPiece(tokenizer)) throw new Error('the family split-encoder reads WordPiece alone');
+      const [batch, headRows] = [opened.sessions.get('batch'), opened.sessions.get('head-rows')];
+      if (sharing !== undefined && batch !== undefined && headRows !== undefined) {
+        const sessions = { batch, headRows, precise: () => sharing.precise('batch') };
+        const rows = { sessions, limits: sharing };
+        return new SplitEncoder({
+          manifest,
+          tokenizer,
+          memory,
+          rows,
+          encode: UNOPENED,
+          answer: UNOPENED,
+          head: UNOPENED,
+        });
+      }
       const graphs = { encode: graph('encode'), answer: graph('answer'), head: graph('head') };
       const decide = opened.sessions.get('decide');
       return new SplitEncoder({ manifest, tokenizer, memory, ...graphs, decide });
     }
-    case 'text-encoder':
-      return new TextEncoder({ manifest, tokenizer, embed: graph('embed') });
+    case 'text-encoder': {
+      const isShared = sharing !== undefined && !sharing.isExact && canPadRows(manifest.graph_io);
+      const rows = isShared ? { mostTokens: sharing.tokens, precise: () => sharing.precise('embed') } : undefined;
+      return new TextEncoder({ manifest, tokenizer, embed: graph('embed'), rows });
+    }
     case 'pair-scorer':
       return new PairScorer({ manifest, tokenizer, score: graph('score') });
     case 'marker-encoder':
@@ -120,8 +156,26 @@ export function makeFamily({ folder: { manifest }, tokenizer, opened, memory }: 
   }
 }
 
-async function checkFamily(family: ModelFamily, folder: ModelFolder, precision: string): Promise<CheckedModel> {
-  const { cases } = (await readJson(folder, 'golden.json')) as GoldenFile<unknown>;
+async function readCases(folder: ModelFolder): Promise<readonly unknown[]> {
+  return ((await readJson(folder, 'golden.json')) as GoldenFile<unknown>).cases;
+}
+
+/** Golden cases as callers would ask them. */
+function tasksOf(family: ModelFamily, cases: readonly unknown[]): SharingTask[] {
+  const modelId = '';
+  if (family instanceof SplitEncoder) {
+    return (cases as DecisionCase[]).map(({ state, questions }) => {
+      return { kind: 'decide', modelId, state, questions: questions.map(toQuestion) };
+    });
+  }
+  if (!(family instanceof TextEncoder)) return [];
+  return (cases as EmbeddingCase[]).map(({ input }) => {
+    const inputs = [{ place: 0, input }];
+    return { kind: 'embed', modelId, inputs, longInputs: 'refuse', dimensions: undefined, encoding: 'float' };
+  });
+}
+
+async function checkFamily(family: ModelFamily, cases: readonly unknown[], precision: string): Promise<CheckedModel> {
   return requireAgreement(await checkCases(family, cases, precision));
 }
 

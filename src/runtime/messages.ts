@@ -2,6 +2,7 @@
 
 import type { ErrorRecord } from '../domain/errors.ts';
 import type { Question } from '../domain/question.ts';
+import type { LoadedModelReport } from './load-report.ts';
 import type { ModelFolder } from './model-folder/manifest.ts';
 import type { TokenizerChoice } from './tokenizer/open-tokenizer.ts';
 
@@ -24,8 +25,21 @@ export interface WorkerSetup {
   readonly scratchBytes: number;
   /** Which code reads the texts of BERT's models; default `auto`. */
   readonly tokenizer?: TokenizerChoice | undefined;
+  /** How tasks share runs where the device gains by it; undefined: never. */
+  readonly batch?: BatchSetup | undefined;
   /** One Int32 that workers take turns with, so that only one of them optimises a graph. */
   readonly turn: SharedArrayBuffer;
+}
+
+export interface BatchSetup {
+  /** Of one run, padding included. */
+  readonly tokens: number;
+  /** One Int32: how many more runs may begin on the device. */
+  readonly slots: SharedArrayBuffer;
+  /** Runs are as for one question alone, whoever else asks: the same bits under any load. */
+  readonly isExact: boolean;
+  /** On a processor, too: full-precision graphs in place of int8. */
+  readonly isForced: boolean;
 }
 
 export interface DecideTask {
@@ -193,10 +207,21 @@ export interface CountPairsTask {
   readonly truncate: boolean;
 }
 
+/** Tasks of several callers that share runs: their rows side by side, padded. Each is answered within the tolerance. */
+export interface SharedTask {
+  readonly kind: 'batch';
+  readonly modelId: string;
+  readonly tasks: readonly SharingTask[];
+}
+
+/** Tasks whose rows may stand beside those of others. */
+export type SharingTask = DecideTask | EmbedTask | ScorePairsTask;
+
 export type CountTask = CountDecisionTask | CountEmbeddingTask | CountPairsTask;
 
 export type Task =
   | CountTask
+  | SharedTask
   | DecideTask
   | EncodeTask
   | AnswerTask
@@ -278,6 +303,11 @@ export interface CountReply {
   readonly inputTokens: number;
 }
 
+export interface SharedReply {
+  /** `[tasks]` */
+  readonly replies: readonly TaskReply[];
+}
+
 export type ProbeReply = Record<string, never>;
 
 export interface LoadReply {
@@ -289,6 +319,7 @@ export interface ReplyOf {
   readonly 'count-decision': CountReply;
   readonly 'count-embedding': CountReply;
   readonly 'count-pairs': CountReply;
+  readonly batch: SharedReply;
   readonly decide: DecideReply;
   readonly encode: EncodeReply;
   readonly answer: AnswerReply;
@@ -308,43 +339,3 @@ export interface TaskOrder {
 }
 
 export type TaskReply = { readonly value: ReplyOf[Task['kind']] } | { readonly error: ErrorRecord };
-
-/** Posted once by each worker when its load has ended. */
-export type LoadReport =
-  | {
-      readonly kind: 'loaded';
-      /** Of every model that has graphs for it. */
-      readonly device: string;
-      readonly models: readonly LoadedModelReport[];
-      /** What the operator may want to know. */
-      readonly notes: readonly string[];
-      readonly warnings: readonly string[];
-      /** Whether its runs can take the cores of all workers. */
-      readonly canBeWide: boolean;
-    }
-  | { readonly kind: 'failed'; readonly message: string };
-
-export interface TimedCase {
-  /** UTF-16 code units of the state, or of the one input of an embedding; of all rows together. */
-  readonly characters: number;
-  /** Specials included: of the state; of the input; of all rows. */
-  readonly tokens: number;
-  /** `[rows]`, of a model that reads rows: tokens of each, specials included. Default: one row of all tokens. */
-  readonly rows?: readonly number[];
-  /** Of each question, what stands in its branch without its specials; none for embeddings. */
-  readonly questions: readonly { readonly tokens: number; readonly options: number }[];
-  readonly wallMs: number;
-}
-
-export interface LoadedModelReport {
-  readonly modelId: string;
-  readonly device: string;
-  /** Of the graphs in use: `int8`, … */
-  readonly precision: string;
-  readonly loadMs: number;
-  /** Warm runs of golden cases, by which the cost model is calibrated. */
-  readonly timedCases: readonly TimedCase[];
-  readonly optimizedGraphs: 'read' | 'written' | 'none';
-  /** Whether its runs read memory that other threads see; else each worker needs a copy. */
-  readonly readsSharedMemory: boolean;
-}

@@ -185,6 +185,16 @@ export function int64Tensor(values: ArrayLike<number>, dims: readonly number[]):
   return new Tensor('int64', new BigInt64Array(halves.buffer), dims);
 }
 
+/** @param values whole, negative ones among them @param dims product = values.length */
+export function signedTensor(values: Int32Array, dims: readonly number[]): Tensor {
+  const halves = new Int32Array(2 * values.length);
+  for (const [place, value] of values.entries()) {
+    halves[2 * place] = value;
+    halves[2 * place + 1] = value < 0 ? -1 : 0;
+  }
+  return new Tensor('int64', new BigInt64Array(halves.buffer), dims);
+}
+
 /** @param dims product = values.length */
 export function boolTensor(values: readonly boolean[], dims: readonly number[]): Tensor {
   return new Tensor('bool', Uint8Array.from(values, Number), dims);

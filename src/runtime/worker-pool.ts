@@ -3,7 +3,8 @@
 
 import { Piscina } from 'piscina';
 import { AppError, fromErrorRecord, messageOf } from '../domain/errors.ts';
-import type { LoadReport, ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
+import type { LoadReport } from './load-report.ts';
+import type { BatchSetup, ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
 import { StartError } from './start-error.ts';
 
 /** What the engine needs of a pool; its tests hand in their own. */
@@ -33,7 +34,18 @@ export interface PoolReport {
   readonly warnings: readonly string[];
 }
 
-export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn' | 'scratchBytes'> {
+/** As the operator has set them (config/batch-schema.ts). */
+interface SharedRunSettings {
+  readonly tokens: number;
+  readonly exact: boolean;
+  readonly onCpu: boolean;
+  /** Runs at once. */
+  readonly inFlight: number;
+}
+
+export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn' | 'scratchBytes' | 'batch'> {
+  /** Default: no runs are shared */
+  readonly batch?: SharedRunSettings | undefined;
   readonly workers: number;
   /** A worker died, or its replacement could not load. */
   readonly onFault: (message: string) => void;
@@ -59,7 +71,7 @@ export class WorkerPool implements InferencePool {
   readonly #onFault: (message: string) => void;
   #wideWorker: number | undefined;
 
-  constructor({ workers, onFault, workerFile = defaultWorkerFile(), ...setup }: WorkerPoolOptions) {
+  constructor({ workers, onFault, batch, workerFile = defaultWorkerFile(), ...setup }: WorkerPoolOptions) {
     // The runtime library reports home unless this is in the environment of the process before it is loaded; setting it
     // in a worker is too late. The one place besides config/load.ts that touches process.env, and it only writes.
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
@@ -70,6 +82,7 @@ export class WorkerPool implements InferencePool {
       aloneThreads: undefined,
       scratchBytes: SCRATCH_BYTES,
       turn: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+      batch: batch && openSlots(batch),
     };
     this.#threads = Array.from({ length: workers }, (_, worker) =>
       startThread(
@@ -137,6 +150,12 @@ export class WorkerPool implements InferencePool {
       }
     });
   }
+}
+
+function openSlots({ tokens, exact, onCpu, inFlight }: SharedRunSettings): BatchSetup {
+  const slots = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  new Int32Array(slots)[0] = inFlight;
+  return { tokens, isExact: exact, isForced: onCpu, slots };
 }
 
 function startThread(workerFile: URL, workerData: WorkerSetup): Piscina {

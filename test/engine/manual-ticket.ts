@@ -1,6 +1,7 @@
 // A ticket of parts that a test makes up, for the queue and the scheduler.
 
 import type { Caller } from '../../src/engine/engine.ts';
+import type { BatchShare } from '../../src/engine/scheduling/batching.ts';
 import { Part, type PlannedWork, type QueueClass, QueuedTicket } from '../../src/engine/scheduling/queued-ticket.ts';
 import type { Scheduler } from '../../src/engine/scheduling/scheduler.ts';
 import type { Task } from '../../src/runtime/messages.ts';
@@ -13,6 +14,8 @@ export interface ManualTicketOptions extends Partial<Caller> {
   readonly costs: readonly number[];
   readonly laterCosts?: readonly number[];
   readonly scheduler?: Scheduler;
+  /** Of each part; undefined: they run by themselves. */
+  readonly batch?: BatchShare;
 }
 
 /** Its result: its parts, all of them. */
@@ -22,6 +25,7 @@ export class ManualTicket extends QueuedTicket<readonly Part[]> {
   private readonly scheduler: Scheduler | undefined;
   private laterCosts: readonly number[];
   private readonly all: Part[] = [];
+  private readonly batch: BatchShare | undefined;
 
   constructor(name: string, { costs, laterCosts = [], queueClass = 'decision', ...options }: ManualTicketOptions) {
     const { keyId = 'key', signal = new AbortController().signal, deadlineMs } = options;
@@ -30,6 +34,7 @@ export class ManualTicket extends QueuedTicket<readonly Part[]> {
     this.queueClass = queueClass;
     this.scheduler = options.scheduler;
     this.laterCosts = laterCosts;
+    this.batch = options.batch;
     this.plan({ parts: this.partsOf(costs), laterMs: laterCosts.reduce((a, b) => a + b, 0) });
     this.submittedMs = options.submittedMs ?? 0;
     this.latestStartMs = options.latestStartMs;
@@ -51,7 +56,7 @@ export class ManualTicket extends QueuedTicket<readonly Part[]> {
 
   private partsOf(costs: readonly number[]): Part[] {
     const task: Task = { kind: 'decide', modelId: this.name, state: '', questions: [] };
-    const parts = costs.map((costMs) => new ManualPart(costMs, task));
+    const parts = costs.map((costMs) => new ManualPart(costMs, task, this.batch));
     this.all.push(...parts);
     return parts;
   }
@@ -60,8 +65,8 @@ export class ManualTicket extends QueuedTicket<readonly Part[]> {
 class ManualPart extends Part {
   private readonly task: Task;
 
-  constructor(costMs: number, task: Task) {
-    super(costMs);
+  constructor(costMs: number, task: Task, batch: BatchShare | undefined) {
+    super(costMs, batch);
     this.task = task;
   }
 

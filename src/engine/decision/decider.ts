@@ -3,10 +3,11 @@
 
 import type { Clock } from '../../domain/clock.ts';
 import { sum } from '../../domain/sum.ts';
-import type { LoadedModelReport } from '../../runtime/messages.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type { Manifest, SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, DecideJob, StateCacheCounts } from '../engine.ts';
+import type { BatchLimits } from '../scheduling/batching.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { DecidingModel, largestDocumentBytes } from './deciding-model.ts';
 import { DecisionTicket } from './decision-ticket.ts';
@@ -22,17 +23,19 @@ export interface DeciderOptions {
   readonly stateCacheBytes: number;
   /** Keys and values that workers share at the moment. undefined: one document of the largest size that a model takes. */
   readonly sharedMemoryBytes: number | undefined;
+  /** Of runs that decisions share, where the workers say that they may. Default: never */
+  readonly batch?: BatchLimits | undefined;
 }
 
 export class Decider {
   readonly #models: ReadonlyMap<string, DecidingModel>;
   readonly #directory: StateDirectory;
 
-  constructor({ manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes }: DeciderOptions) {
+  constructor({ manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes, batch }: DeciderOptions) {
     const largestBytes = Math.max(0, ...manifests.map(largestDocumentBytes));
     const memories = new SharedMemories({ budgetBytes: sharedMemoryBytes ?? largestBytes, largestBytes, clock });
     const directory = new StateDirectory(scheduler.workers, stateCacheBytes);
-    const shared = { scheduler, counting, directory, memories };
+    const shared = { scheduler, counting, directory, memories, batch };
     this.#directory = directory;
     this.#models = new Map(manifests.map((manifest) => [manifest.id, new DecidingModel({ ...shared, manifest })]));
   }

@@ -1,10 +1,12 @@
 // One decision model, and what its tickets have in common: how a job is measured and planned, what was learnt of its cost,
 // which worker knows which document, and the memory that workers share.
 
-import type { LoadedModelReport } from '../../runtime/messages.ts';
+import { sum } from '../../domain/sum.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { DecideJob, StateCacheCounts } from '../engine.ts';
+import { type BatchedModel, type BatchLimits, type BatchShare, openBatches } from '../scheduling/batching.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
@@ -20,6 +22,8 @@ export interface DecidingModelOptions {
   readonly directory: StateDirectory;
   readonly memories: SharedMemories;
   readonly counting: TokenCounting;
+  /** Of runs that decisions share, where the workers say that they may; undefined: never. */
+  readonly batch: BatchLimits | undefined;
 }
 
 /** A job before it is planned. */
@@ -57,10 +61,15 @@ export class DecidingModel {
   readonly windowTokens: number;
   readonly #manifest: SplitEncoderManifest;
   readonly #bytesPerToken: number;
+  readonly #batchLimits: BatchLimits | undefined;
   #readsSharedMemory = false;
+  #batched: BatchedModel | undefined;
+  /** On a device: no worker keeps documents, and none is cut. */
+  #isWhole = false;
   readonly #counts = { stateTokens: 0, keptTokens: 0 };
 
-  constructor({ scheduler, manifest, directory, memories, counting }: DecidingModelOptions) {
+  constructor({ scheduler, manifest, directory, memories, counting, batch }: DecidingModelOptions) {
+    this.#batchLimits = batch;
     this.scheduler = scheduler;
     this.directory = directory;
     this.memories = memories;
@@ -72,9 +81,11 @@ export class DecidingModel {
   }
 
   /** @param report of the slowest worker, with cases run warm and whole */
-  calibrate({ timedCases, readsSharedMemory }: LoadedModelReport): void {
+  calibrate({ timedCases, readsSharedMemory, batches }: LoadedModelReport): void {
     this.cost.calibrate(timedCases);
     this.#readsSharedMemory = readsSharedMemory;
+    this.#isWhole = batches !== undefined;
+    this.#batched = openBatches(this.#manifest.id, batches, this.#batchLimits);
   }
 
   /** Since the start. */
@@ -89,7 +100,7 @@ export class DecidingModel {
 
   measure(job: DecideJob): MeasuredDecision {
     const size = this.cost.sizeOf(job, this.counting.measure(job));
-    return { size, document: this.directory.hash(job.modelId, job.state) };
+    return { size, document: this.#isWhole ? undefined : this.directory.hash(job.modelId, job.state) };
   }
 
   plan({ size, document }: MeasuredDecision): PlannedDecision {
@@ -112,8 +123,16 @@ export class DecidingModel {
       isReadInPlace,
       rejoinMs: isKept || isReadInPlace ? 0 : this.cost.joinMs(size),
     };
-    const plan = planDecision(inputs);
+    // On a device all of a decision is one run, or few.
+    const plan = this.#isWhole ? undefined : planDecision(inputs);
     return { inputs, plan, durationMs: durationMs(plan, inputs) };
+  }
+
+  /** How much of a shared run a decision is; undefined: it has its own. */
+  shareOf({ stateTokens, questions }: DecisionSize): BatchShare | undefined {
+    const model = this.#batched;
+    const ofQuestions = questions.map(({ tokens, options }) => tokens + SPECIALS + options);
+    return model && { model, tokens: stateTokens + sum(ofQuestions) };
   }
 
   /** A worker has the document from now on, or will soon. */

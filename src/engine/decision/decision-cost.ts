@@ -2,7 +2,8 @@
 // workers.
 
 import { sum } from '../../domain/sum.ts';
-import type { DecideReply, EncodeReply, TimedCase } from '../../runtime/messages.ts';
+import type { TimedCase } from '../../runtime/load-report.ts';
+import type { DecideReply, EncodeReply } from '../../runtime/messages.ts';
 import type { TokenCount } from '../../runtime/token-counter.ts';
 import { addWork, CostModel, type Work } from '../cost/cost-model.ts';
 import { countLetters, TokenRatio } from '../cost/token-ratio.ts';

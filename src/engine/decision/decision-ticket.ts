@@ -6,6 +6,7 @@ import type { DecideTask } from '../../runtime/messages.ts';
 import { CountPart } from '../cost/token-counting.ts';
 import { countCharacters } from '../cost/work-size.ts';
 import type { Caller, DecideJob, DecideResult, Ticket } from '../engine.ts';
+import { type BatchShare, estimateShare } from '../scheduling/batching.ts';
 import { Part, QueuedTicket } from '../scheduling/queued-ticket.ts';
 import { CutDecision } from './cut-decision.ts';
 import type { DecidingModel, DecisionOutcome, MeasuredDecision } from './deciding-model.ts';
@@ -39,7 +40,12 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
     const job = this.#job;
     const measured = this.#measured;
     const { inputs, plan, durationMs } = model.plan(measured);
-    if (plan === undefined) {
+    const batch = model.shareOf(measured.size);
+    if (batch !== undefined) {
+      const { costMs, durationMs: batchMs } = estimateShare(batch);
+      this.#whole = new WholeDecision(costMs, { model, job, size: measured.size, document: undefined, batch });
+      this.plan({ parts: [this.#whole], durationMs: batchMs });
+    } else if (plan === undefined) {
       const { size, document } = measured;
       const costMs = model.cost.wholeMs(size, size.stateTokens * inputs.keptPart);
       this.#whole = new WholeDecision(costMs, { model, job, size, document });
@@ -85,6 +91,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
       timings: { queueMs: this.queueMs ?? 0, tokenizeMs, inferMs },
       source: { answer: 'run', keptTokens },
       ...(vector && { vector }),
+      ...(this.#whole?.hadCompany && { isBatched: true }),
     };
   }
 
@@ -97,6 +104,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
 interface WholeOptions extends MeasuredDecision {
   readonly model: DecidingModel;
   readonly job: DecideJob;
+  readonly batch?: BatchShare;
 }
 
 /** All of a decision as one task. */
@@ -108,8 +116,8 @@ class WholeDecision extends Part<DecideTask> {
   readonly #document: DocumentHashes | undefined;
   readonly #encodeMs: number;
 
-  constructor(costMs: number, { model, job, size, document }: WholeOptions) {
-    super(costMs);
+  constructor(costMs: number, { model, job, size, document, batch }: WholeOptions) {
+    super(costMs, batch);
     this.#model = model;
     this.#job = job;
     this.#size = size;

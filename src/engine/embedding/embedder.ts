@@ -1,10 +1,12 @@
 // Door of embedding: all embedding models of this engine.
 
 import type { ModelCard } from '../../domain/model-card.ts';
-import type { LongInputs, TimedCase } from '../../runtime/messages.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
+import type { LongInputs } from '../../runtime/messages.ts';
 import type { ModelFolder, TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, EmbedJob } from '../engine.ts';
+import type { BatchLimits } from '../scheduling/batching.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { EmbeddingModel } from './embedding-model.ts';
 import { EmbeddingTicket } from './embedding-ticket.ts';
@@ -17,6 +19,8 @@ export interface EmbedderOptions {
   readonly counting: TokenCounting;
   /** What becomes of long inputs where the caller does not say it. */
   readonly longInputs: LongInputs;
+  /** Of runs that texts of several callers share, where the workers say that they may. Default: never */
+  readonly batch?: BatchLimits | undefined;
 }
 
 export class Embedder {
@@ -33,9 +37,9 @@ export class Embedder {
     return model && { limits: model.limits, prompts: Object.keys(model.manifest.prompts) };
   }
 
-  /** @param cases one input each, run warm */
-  calibrate(modelId: string, cases: readonly TimedCase[]): void {
-    this.#models.get(modelId)?.calibrate(cases);
+  /** @param report of the slowest worker, with cases of one input each, run warm */
+  calibrate(report: LoadedModelReport): void {
+    this.#models.get(report.modelId)?.calibrate(report);
   }
 
   /** @returns undefined when none of these models is asked */

@@ -3,7 +3,8 @@
 
 import { sum } from '../../domain/sum.ts';
 import { inputTokenLimit, windowTokens } from '../../runtime/families/text-encoder/embedding-tokens.ts';
-import type { LongInputs, TimedCase } from '../../runtime/messages.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
+import type { LongInputs } from '../../runtime/messages.ts';
 import type { TextEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import { countFrameIds, type Frames } from '../../runtime/tokenizer/frames.ts';
 import { addWork, CostModel } from '../cost/cost-model.ts';
@@ -11,6 +12,13 @@ import { CountPart, MS_PER_CHARACTER, type TokenCounting } from '../cost/token-c
 import { countLetters, TokenRatio } from '../cost/token-ratio.ts';
 import { embedWork, TASK_WORK } from '../cost/work-size.ts';
 import type { EmbedInput, EmbedJob } from '../engine.ts';
+import {
+  type BatchedModel,
+  type BatchLimits,
+  type BatchShare,
+  estimateShare,
+  openBatches,
+} from '../scheduling/batching.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { type InputGroup, type SizedInput, splitEmbedInputs } from './embed-parts.ts';
 import { embeddingLimits, mayBeTooLarge } from './embedding-limits.ts';
@@ -37,6 +45,8 @@ export interface EmbeddingModelOptions {
   readonly counting: TokenCounting;
   /** What becomes of long inputs where the caller does not say it. */
   readonly longInputs: LongInputs;
+  /** Of runs that texts of several callers share, where the workers say that they may. Default: never */
+  readonly batch?: BatchLimits | undefined;
 }
 
 /** What one part has come to. */
@@ -58,8 +68,12 @@ export class EmbeddingModel {
   readonly #longInputs: LongInputs;
   readonly #costs = new CostModel();
   readonly #ratio = new TokenRatio();
+  readonly #batchLimits: BatchLimits | undefined;
+  /** undefined: each text runs by itself. */
+  #batched: BatchedModel | undefined;
 
-  constructor({ scheduler, manifest, frames, counting, longInputs }: EmbeddingModelOptions) {
+  constructor({ scheduler, manifest, frames, counting, longInputs, batch }: EmbeddingModelOptions) {
+    this.#batchLimits = batch;
     this.scheduler = scheduler;
     this.manifest = manifest;
     this.counting = counting;
@@ -74,7 +88,8 @@ export class EmbeddingModel {
   }
 
   /** @param cases one input each, run warm */
-  calibrate(cases: readonly TimedCase[]): void {
+  calibrate({ timedCases: cases, batches }: Pick<LoadedModelReport, 'timedCases' | 'batches'>): void {
+    this.#batched = openBatches(this.manifest.id, batches, this.#batchLimits);
     for (const { characters, tokens } of cases) this.#ratio.observe(characters, tokens - this.#specialTokens);
     this.#costs.calibrate(cases.map(({ tokens, wallMs }) => ({ work: embedWork(tokens), wallMs })));
   }
@@ -129,6 +144,11 @@ export class EmbeddingModel {
 
   /** In parts that all free workers share, and that let decisions through. */
   split(inputs: readonly SizedInput[]): InputGroup[] {
+    const { limits } = this.#batched ?? {};
+    if (limits !== undefined) {
+      const groups = splitEmbedInputs(inputs, { paddedTokens: limits.tokens, costMs: Infinity });
+      return groups.map((group) => ({ ...group, costMs: this.#costOf(group) }));
+    }
     const costMs = sum(inputs.map((input) => input.costMs));
     const helpers = costMs < LEAST_SHARED_MS ? 1 : Math.max(1, this.scheduler.idleWorkers);
     const groups = splitEmbedInputs(inputs, {
@@ -136,6 +156,17 @@ export class EmbeddingModel {
       costMs: Math.min(PART_MS, (costMs / helpers) * ROUNDING),
     });
     return groups.map((group) => ({ ...group, costMs: group.costMs + this.taskMs() }));
+  }
+
+  /** How much of a shared run these are; undefined: they have their own. */
+  shareOf({ inputs }: Pick<InputGroup, 'inputs'>): BatchShare | undefined {
+    const model = this.#batched;
+    return model && { model, tokens: sum(inputs.map(({ tokens }) => tokens)) };
+  }
+
+  #costOf(group: InputGroup): number {
+    const share = this.shareOf(group);
+    return share === undefined ? group.costMs : estimateShare(share).costMs;
   }
 
   /** What a task takes besides its runs. */

@@ -7,6 +7,7 @@ import { finishVector, meanOfWindows } from '../../runtime/families/text-encoder
 import type { EmbeddedWindows, EmbedReply, EmbedTask, LongInputs } from '../../runtime/messages.ts';
 import type { CountPart } from '../cost/token-counting.ts';
 import type { Caller, EmbedJob, EmbedResult, Ticket } from '../engine.ts';
+import type { BatchShare } from '../scheduling/batching.ts';
 import { Part, type PlannedWork, QueuedTicket } from '../scheduling/queued-ticket.ts';
 import { type InputGroup, restorePlaces, type SizedInput } from './embed-parts.ts';
 import { requireRequestTokens } from './embedding-limits.ts';
@@ -94,6 +95,7 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
       truncated: truncated.sort((a, b) => a - b),
       timings,
       source: { answer: 'run', keptTokens: 0 },
+      ...(embeds.some(({ hadCompany }) => hadCompany) && { isBatched: true }),
     };
   }
 
@@ -101,7 +103,7 @@ export class EmbeddingTicket extends QueuedTicket<EmbedResult> implements Ticket
     const model = this.#model;
     const job = this.#job;
     const asked = { job, longInputs: model.longInputsOf(job), prompt: model.promptOf(job) };
-    this.#embeds = model.split(model.sizeInputs(job)).map((group) => new EmbedPart(group, asked));
+    this.#embeds = model.split(model.sizeInputs(job)).map((group) => new EmbedPart(group, asked, model.shareOf(group)));
     return this.#embeds;
   }
 
@@ -132,8 +134,8 @@ class EmbedPart extends Part<EmbedTask> implements InputGroup {
   readonly inputs: readonly SizedInput[];
   readonly #asked: AskedOfPart;
 
-  constructor({ inputs, costMs }: InputGroup, asked: AskedOfPart) {
-    super(costMs);
+  constructor({ inputs, costMs }: InputGroup, asked: AskedOfPart, batch: BatchShare | undefined) {
+    super(costMs, batch);
     this.inputs = inputs;
     this.#asked = asked;
   }

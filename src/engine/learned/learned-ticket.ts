@@ -144,8 +144,8 @@ function floatsOf(embedded: EmbedResult | undefined): Float32Array | undefined {
   return embedding;
 }
 
-/** Timings and source of a decision and the embedding beside it. */
-function bothOf(decided: DecideResult, embedded: EmbedResult): Pick<DecideResult, 'timings' | 'source'> {
+/** What is told of a decision and of the embedding beside it. */
+function bothOf(decided: DecideResult, embedded: EmbedResult): Pick<DecideResult, 'timings' | 'source' | 'isBatched'> {
   const [a, b] = [decided.timings, embedded.timings];
   const sources: readonly ResultSource['answer'][] = [decided.source.answer, embedded.source.answer];
   const answer = (['run', 'merged', 'kept'] as const).find((source) => sources.includes(source)) ?? 'run';
@@ -156,5 +156,6 @@ function bothOf(decided: DecideResult, embedded: EmbedResult): Pick<DecideResult
       inferMs: a.inferMs + b.inferMs,
     },
     source: { answer, keptTokens: decided.source.keptTokens },
+    ...((decided.isBatched || embedded.isBatched) && { isBatched: true }),
   };
 }

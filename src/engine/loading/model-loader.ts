@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../domain/clock.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import type { LoadedModelReport } from '../../runtime/messages.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type { Caller, ModelState } from '../engine.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { LoadTicket, type WorkerLoad } from './load-ticket.ts';

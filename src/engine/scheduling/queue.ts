@@ -3,6 +3,7 @@
 // Pure: knows neither clock nor workers. Parts of a ticket are handed out one by one; it stays until all of them are, and
 // none come later.
 
+import type { BatchedModel, BatchShare, WaitingParts } from './batching.ts';
 import type { Part, QueueClass, QueuedTicket } from './queued-ticket.ts';
 
 /** What a place in the queue depends on, besides the work that remains. */
@@ -29,6 +30,12 @@ interface Lane {
   readonly tickets: QueuedTicket[];
   /** Virtual time: grows by the cost of each part handed out; never behind the queue's own when the lane wakes up. */
   virtualMs: number;
+}
+
+/** One of a batch. */
+export interface BatchedPart {
+  readonly ticket: QueuedTicket;
+  readonly part: Part;
 }
 
 /**
@@ -158,6 +165,54 @@ export class FairQueue {
     return part;
   }
 
+  /** Parts that may share a run of this model now. */
+  waitingFor(model: BatchedModel, nowMs: number): WaitingParts {
+    let [tokens, waitedMs] = [0, 0];
+    for (const { tickets } of this.#lanes.values()) {
+      for (const ticket of tickets) {
+        if (shareOf(ticket, model) === undefined || !ticket.mayRun) continue;
+        for (const part of ticket.parts.slice(ticket.nextPart)) tokens += part.batch?.tokens ?? 0;
+        waitedMs = Math.max(waitedMs, nowMs - ticket.submittedMs);
+      }
+    }
+    return { tokens, waitedMs };
+  }
+
+  /** As many of them as fit into one batch, in the order in which `find` would give them; at least one where any waits. */
+  handOutBatch(model: BatchedModel, nowMs: number): BatchedPart[] {
+    const batch: BatchedPart[] = [];
+    let tokens = 0;
+    const waiting = [...this.#lanes.values()].map((lane) => ({ lane, tickets: this.#ordered(lane, model, nowMs) }));
+    for (;;) {
+      const next = waiting.reduce<(typeof waiting)[number] | undefined>((best, each) => {
+        const [rank, least] = [each.tickets[0]?.rank ?? Infinity, best?.tickets[0]?.rank ?? Infinity];
+        const isBetter = rank < least || (rank === least && each.lane.virtualMs < (best?.lane.virtualMs ?? Infinity));
+        return rank < Infinity && isBetter ? each : best;
+      }, undefined);
+      const ticket = next?.tickets[0]?.ticket;
+      if (next === undefined || ticket === undefined) return batch;
+      const share = shareOf(ticket, model);
+      if (share === undefined) {
+        next.tickets.shift();
+      } else if (batch.length > 0 && tokens + share.tokens > model.limits.tokens) {
+        // What is too long now is first in the next batch.
+        next.tickets.length = 0;
+      } else {
+        tokens += share.tokens;
+        batch.push({ ticket, part: this.handOut(ticket) });
+      }
+    }
+  }
+
+  #ordered(lane: Lane, model: BatchedModel, nowMs: number) {
+    return lane.tickets
+      .filter((ticket) => ticket.mayRun && shareOf(ticket, model) !== undefined)
+      .map((ticket) => {
+        return { ticket, rank: rankOf(ticket, nowMs), score: this.#scoreOf(ticket, ticket.remainingMs, nowMs) };
+      })
+      .sort((a, b) => a.rank - b.rank || a.score - b.score);
+  }
+
   /** A ticket has its answer. @param tookMs since it came */
   answered(queueClass: QueueClass, tookMs: number): void {
     this.#meanMs[queueClass] = MEAN_MEMORY * this.#meanMs[queueClass] + (1 - MEAN_MEMORY) * tookMs;
@@ -234,6 +289,12 @@ export class FairQueue {
       if (tickets.length === 0 && isBehind) this.#lanes.delete(keyId);
     }
   }
+}
+
+/** Of its next part; undefined: it has none that may share a run of this model. */
+function shareOf({ parts, nextPart }: QueuedTicket, model: BatchedModel): BatchShare | undefined {
+  const share = parts[nextPart]?.batch;
+  return share?.model === model ? share : undefined;
 }
 
 function rankOf({ queueClass, submittedMs }: QueuePlace, nowMs: number): number {

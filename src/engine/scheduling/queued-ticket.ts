@@ -3,6 +3,7 @@
 
 import type { ReplyOf, Task } from '../../runtime/messages.ts';
 import type { Caller, Ticket } from '../engine.ts';
+import type { BatchShare } from './batching.ts';
 
 /**
  * `counting`: tokens only, a matter of milliseconds that the letting in of a request waits for. `loading`: a model is
@@ -16,13 +17,18 @@ export abstract class Part<T extends Task = Task> {
   readonly costMs: number;
   /** Whether it may wait for a busy worker that is spared more time than the wait takes. */
   readonly mayWait: boolean = false;
+  /** How much of a run it is that it may share with parts of other tickets; undefined: it runs by itself. */
+  readonly batch: BatchShare | undefined;
+  /** It shared runs with parts of others: its answer is right within the tolerance of these. */
+  hadCompany = false;
   worker = -1;
   /** Time on that worker, thread crossings included. undefined: it had the cores of all, which tells nothing of one. */
   wallMs: number | undefined;
   #answer: ReplyOf[T['kind']] | undefined;
 
-  constructor(costMs: number) {
+  constructor(costMs: number, batch?: BatchShare) {
     this.costMs = costMs;
+    this.batch = batch;
   }
 
   /** Of a part that is done. */

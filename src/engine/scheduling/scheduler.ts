@@ -7,6 +7,7 @@ import type { ProbeTask, ReplyOf, Task } from '../../runtime/messages.ts';
 import type { InferencePool } from '../../runtime/worker-pool.ts';
 import type { RefusalReason } from '../engine.ts';
 import { type AdmissionLimits, expectedDrainMs, expectedWaitMs, findRefusal, type QueueLoad } from './admission.ts';
+import { BatchRuns } from './batch-runs.ts';
 import { DrainRate } from './drain-rate.ts';
 import { Overtaking } from './overtaking.ts';
 import { EMBEDDING_PATIENCE_MS, FairQueue } from './queue.ts';
@@ -61,6 +62,8 @@ export class Scheduler {
   #isClosed = false;
   #idleWaiters: (() => void)[] = [];
   #cancelSecondLook: (() => void) | undefined;
+  #secondLookMs = Infinity;
+  readonly #batches: BatchRuns;
 
   constructor({ pool, limits, clock, onWorkerFault = () => undefined }: SchedulerOptions) {
     this.#pool = pool;
@@ -68,6 +71,14 @@ export class Scheduler {
     this.#clock = clock;
     this.#onWorkerFault = onWorkerFault;
     this.#running = new RunningTasks(pool.workers);
+    this.#batches = new BatchRuns({
+      queue: this.#queue,
+      clock,
+      drainRate: this.#drainRate,
+      runTask: (task, worker, costMs) => this.#runTask(task, { worker, costMs, isWide: false }),
+      lookAgain: (afterMs) => this.#lookAgain(afterMs),
+      pump: () => this.#pump(),
+    });
     this.#overtaking = new Overtaking(pool.workers);
   }
 
@@ -204,6 +215,7 @@ export class Scheduler {
   #pump(): void {
     this.#cancelSecondLook?.();
     this.#cancelSecondLook = undefined;
+    this.#batches.lookAnew();
     while (this.#running.idle.length > 0 && !this.#queue.isEmpty) {
       // While others wait, a ticket takes one worker at a time: more would make it faster and nobody else. Then anybody.
       if (!this.#startNext(true) && !this.#startNext(false)) break;
@@ -217,11 +229,15 @@ export class Scheduler {
     let worker: number | undefined;
     const ticket = this.#queue.find(nowMs, (next) => {
       if ((isOneEach && next.runningParts > 0) || !next.mayRun) return false;
+      if (!this.#batches.mayBegin(next.parts[next.nextPart]?.batch?.model, nowMs)) return false;
       const chosen = this.#chooseWorker(next, nowMs);
       if (chosen !== undefined) worker = chosen;
       return chosen !== undefined;
     });
     if (ticket === undefined || worker === undefined) return false;
+    const batched = ticket.parts[ticket.nextPart]?.batch?.model;
+    if (batched !== undefined) void this.#batches.run(batched, worker);
+    if (batched !== undefined) return true;
     const isAlone = worker === this.#pool.wideWorker && this.#isAlone(ticket, nowMs);
     const isWide = isAlone && this.#widthChoice.chooseWide();
     void this.#runPart(ticket, this.#queue.handOut(ticket), { worker, isAlone, isWide });
@@ -237,11 +253,12 @@ export class Scheduler {
     return chosen;
   }
 
-  #lookAgain(): void {
-    this.#cancelSecondLook ??= this.#clock.after(SECOND_LOOK_MS, () => {
-      this.#cancelSecondLook = undefined;
-      this.#pump();
-    });
+  #lookAgain(afterMs = SECOND_LOOK_MS): void {
+    const atMs = this.#clock.nowMs() + afterMs;
+    if (this.#cancelSecondLook !== undefined && this.#secondLookMs <= atMs) return;
+    this.#cancelSecondLook?.();
+    this.#secondLookMs = atMs;
+    this.#cancelSecondLook = this.#clock.after(afterMs, () => this.#pump());
   }
 
   /** The one place that knows, at the moment at which a part begins, what else waits and which workers are idle. */

@@ -1,7 +1,7 @@
 // Door of scoring: all models of this engine that read rows one by one: pairs of texts, or a document with one question.
 
 import type { ModelCard } from '../../domain/model-card.ts';
-import type { LoadedModelReport } from '../../runtime/messages.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type { ModelFolder } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, DecideJob, RerankJob } from '../engine.ts';

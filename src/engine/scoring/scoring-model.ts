@@ -2,7 +2,7 @@
 // what was learnt of their cost.
 
 import { sum } from '../../domain/sum.ts';
-import type { TimedCase } from '../../runtime/messages.ts';
+import type { TimedCase } from '../../runtime/load-report.ts';
 import type {
   EntailmentManifest,
   MarkerEncoderManifest,

@@ -18,9 +18,10 @@ interface KeptDecision {
   readonly probabilities: readonly Float64Array[];
   readonly inputTokens: number;
   readonly vector: Float32Array | undefined;
+  readonly isBatched: boolean | undefined;
 }
 
-type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated'>;
+type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated' | 'isBatched'>;
 
 type KeptScores = Pick<RerankResult, 'scores' | 'inputTokens' | 'truncated'>;
 
@@ -28,19 +29,23 @@ export type KeptAnswer = KeptDecision | KeptEmbeddings | KeptScores;
 
 export function toKept(result: JobResult): KeptAnswer {
   const { inputTokens } = result;
-  if ('embeddings' in result) return { embeddings: result.embeddings, inputTokens, truncated: result.truncated };
+  if ('embeddings' in result) {
+    const { embeddings, truncated, isBatched } = result;
+    return { embeddings, inputTokens, truncated, ...(isBatched && { isBatched }) };
+  }
   if ('scores' in result) return { scores: result.scores, inputTokens, truncated: result.truncated };
   const probabilities = result.answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer)));
-  return { probabilities, inputTokens, vector: result.vector };
+  return { probabilities, inputTokens, vector: result.vector, isBatched: result.isBatched };
 }
 
 /** @param job the same as the one that was answered */
 export function fromKept(kept: KeptAnswer, job: Job): JobResult | undefined {
   if (!('probabilities' in kept)) return { ...kept, timings: NO_TIME, source: KEPT };
   if (!('questions' in job)) return undefined;
-  const { probabilities, inputTokens, vector } = kept;
+  const { probabilities, inputTokens, vector, isBatched } = kept;
   const answers = job.questions.map((question, place) => toAnswer(question, [...(probabilities[place] ?? [])]));
-  return { answers, inputTokens, timings: NO_TIME, source: KEPT, ...(vector && { vector }) };
+  const asked = { answers, inputTokens, timings: NO_TIME, source: KEPT };
+  return { ...asked, ...(vector && { vector }), ...(isBatched && { isBatched }) };
 }
 
 export function bytesOfKept(kept: KeptAnswer): number {

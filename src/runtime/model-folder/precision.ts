@@ -5,9 +5,17 @@ import type { ModelFolder } from './manifest.ts';
 const CPU_PRECISIONS = ['int8', 'fp32'];
 const DEVICE_PRECISIONS = ['fp16', 'fp32'];
 
-/** @returns the first precision the device prefers that the model has */
-export function findPrecision({ manifest }: Pick<ModelFolder, 'manifest'>, device: string): string | undefined {
-  const preferred = device === 'cpu' ? CPU_PRECISIONS : DEVICE_PRECISIONS;
+/**
+ * @param sharesRuns whether rows share runs on a processor, too: int8, which scales by the whole of a run, comes last then
+ * @returns the first precision the device prefers that the model has
+ */
+export function findPrecision(
+  { manifest }: Pick<ModelFolder, 'manifest'>,
+  device: string,
+  sharesRuns = false,
+): string | undefined {
+  const ofProcessor = sharesRuns ? CPU_PRECISIONS.toReversed() : CPU_PRECISIONS;
+  const preferred = device === 'cpu' ? ofProcessor : DEVICE_PRECISIONS;
   return preferred.find((precision) => manifest.graphs[precision] !== undefined);
 }
 

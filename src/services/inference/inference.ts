@@ -65,6 +65,8 @@ export interface LocalResult {
   readonly source: ResultSource;
   /** `[questions]` of a learned model's decision; absent: of any other. */
   readonly answeredBy?: readonly AnswerOrigin[] | undefined;
+  /** It shared runs with others: alone it may differ within a tolerance. */
+  readonly isBatched?: boolean | undefined;
 }
 
 export interface NamedAnswer {
@@ -145,9 +147,9 @@ export class InferenceService {
       model,
       inputs: [state, ...questions.map(({ instructions }) => instructions)],
       ticket: this.#engine.ticketFor(job, caller),
-      toResult: ({ answers, inputTokens, timings, source, answeredBy }) => {
+      toResult: ({ answers, inputTokens, timings, source, answeredBy, isBatched }) => {
         const usage = usageOf(inputTokens);
-        return { model, answers: nameAnswers(named, answers), usage, timings, source, answeredBy };
+        return { model, answers: nameAnswers(named, answers), usage, timings, source, answeredBy, isBatched };
       },
       writer,
     });
@@ -165,8 +167,8 @@ export class InferenceService {
       model,
       inputs: job.inputs,
       ticket: this.#engine.ticketFor(job, caller),
-      toResult: ({ embeddings, inputTokens, truncated, timings, source }) => {
-        return { model, embeddings, truncated, usage: usageOf(inputTokens), timings, source };
+      toResult: ({ embeddings, inputTokens, truncated, timings, source, isBatched }) => {
+        return { model, embeddings, truncated, usage: usageOf(inputTokens), timings, source, isBatched };
       },
       writer,
     });

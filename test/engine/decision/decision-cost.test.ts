@@ -3,7 +3,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { DecisionCost } from '../../../src/engine/decision/decision-cost.ts';
-import type { DecideReply, TimedCase } from '../../../src/runtime/messages.ts';
+import type { TimedCase } from '../../../src/runtime/load-report.ts';
+import type { DecideReply } from '../../../src/runtime/messages.ts';
 import { RandomSource } from '../../models/random-source.ts';
 
 const WINDOW_TOKENS = 256;

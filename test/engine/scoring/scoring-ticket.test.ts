@@ -8,14 +8,8 @@ import type { Question } from '../../../src/domain/question.ts';
 import type { DecideJob, RerankJob } from '../../../src/engine/engine.ts';
 import { MemoryPlan } from '../../../src/engine/loading/memory-plan.ts';
 import { PooledEngine } from '../../../src/engine/pooled-engine.ts';
-import type {
-  DecideTask,
-  LoadedModelReport,
-  ReplyOf,
-  ScorePairsTask,
-  Task,
-  TimedCase,
-} from '../../../src/runtime/messages.ts';
+import type { LoadedModelReport, TimedCase } from '../../../src/runtime/load-report.ts';
+import type { DecideTask, ReplyOf, ScorePairsTask, Task } from '../../../src/runtime/messages.ts';
 import type {
   EntailmentManifest,
   Manifest,

@@ -17,11 +17,14 @@ import type {
 import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
 import type { WordPieceTokenizer } from '../../tokenizer/tokenizer.ts';
 import { cutShare } from '../cut.ts';
+import { requireFinite } from '../finite-logits.ts';
 import { restoreOrder } from '../option-order.ts';
+import type { RunLimits } from './decision-rows.ts';
 import type { DecisionTexts } from './decision-tokens.ts';
 import { freeArrays, KeyValueLayout, type KeyValues } from './key-values.ts';
 import type { Chunk, PreparedQuestion, TokenizedQuestion } from './prompt.ts';
 import { PromptReader } from './prompt-reader.ts';
+import { RowDecider, type RowSessions } from './row-decider.ts';
 import { SplitGraphs, type SplitSessions, type WindowQuestion } from './split-graphs.ts';
 import type { Lease, StateMemory } from './state-memory.ts';
 import { StateReader } from './state-reader.ts';
@@ -32,6 +35,8 @@ interface SplitEncoderParts extends SplitSessions {
   readonly tokenizer: WordPieceTokenizer;
   /** All models of a worker share one. */
   readonly memory: StateMemory;
+  /** Where the device answers many rows in one run; decisions are made by these then. */
+  readonly rows?: { readonly sessions: RowSessions; readonly limits: RunLimits } | undefined;
 }
 
 type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens' | 'vector'>;
@@ -50,8 +55,10 @@ export class SplitEncoder {
   readonly #graphs: SplitGraphs;
   readonly #layout: KeyValueLayout;
   readonly #states: StateReader;
+  /** Of devices that answer many rows in one run. */
+  readonly rows: RowDecider | undefined;
 
-  constructor({ manifest, tokenizer, memory, ...sessions }: SplitEncoderParts) {
+  constructor({ manifest, tokenizer, memory, rows, ...sessions }: SplitEncoderParts) {
     const { layers, heads, head_size: headSize } = manifest.shape;
     this.manifest = manifest;
     this.tokenizer = tokenizer;
@@ -59,6 +66,7 @@ export class SplitEncoder {
     this.#graphs = new SplitGraphs(manifest.shape, sessions);
     this.#layout = new KeyValueLayout({ layers, heads, headSize });
     this.#states = new StateReader({ graphs: this.#graphs, layout: this.#layout, memory });
+    this.rows = rows && new RowDecider({ manifest, prompts: this.#prompts, ...rows });
   }
 
   /** What `decide` would bill. @throws AppError context_length_exceeded */
@@ -68,6 +76,7 @@ export class SplitEncoder {
 
   /** A whole decision. @param isFresh encode all of it and keep nothing @throws AppError context_length_exceeded */
   async decide(task: Omit<DecideTask, 'kind' | 'modelId'>, isFresh = false): Promise<DecideReply> {
+    if (this.rows !== undefined) return await this.rows.decide(task);
     const startedMs = performance.now();
     const { windows, inputTokens } = this.#prompts.readState(task.state);
     const { questions, questionTokens } = this.#prompts.readQuestions(task.questions);
@@ -217,7 +226,7 @@ export class SplitEncoder {
 
   #readOut(question: PreparedQuestion, logits: Float32Array): number[] {
     const temperature = temperatureOf(this.manifest.temperatures, question.type, question.order.length);
-    return restoreOrder(softmax(logits, temperature), question.order);
+    return restoreOrder(softmax(requireFinite(logits, question.order.length), temperature), question.order);
   }
 }
 

@@ -11,6 +11,11 @@ import type { Window } from './windows.ts';
 
 const TYPE_NUMBER: Readonly<Record<QuestionType, number>> = { choice: 0, noul: 1, score: 2 };
 
+/** What the graphs call a type of question. */
+export function typeNumber(type: QuestionType): number {
+  return TYPE_NUMBER[type];
+}
+
 /** A document of one window, and a question about it that one run may answer. */
 export interface WindowQuestion {
   readonly window: Window;
@@ -146,7 +151,7 @@ function windowFeeds({ ids, segment, index }: Window): Record<string, Tensor> {
 
 function questionFeeds({ type, levels }: Pick<PreparedQuestion, 'type' | 'levels'>): Record<string, Tensor> {
   return {
-    question_type: int64Tensor([TYPE_NUMBER[type]], [1]),
+    question_type: int64Tensor([typeNumber(type)], [1]),
     levels: int64Tensor(levels, [1, levels.length]),
   };
 }

@@ -37,7 +37,7 @@ interface EmbeddingRow {
   readonly isTruncated: boolean;
 }
 
-interface EmbeddingTokens {
+export interface EmbeddingTokens {
   /** `[inputs]` */
   readonly rows: readonly EmbeddingRow[];
   /** Of all that is read: a prompt counts in every window. */

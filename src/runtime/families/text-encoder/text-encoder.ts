@@ -1,20 +1,32 @@
 // Family `text-encoder`: one vector per text, of length 1. One text, or one window of it, per run, so that a vector never
-// depends on its neighbours (dynamic quantization scales by the whole run).
+// depends on its neighbours (dynamic quantization scales by the whole run); on devices many, where the operator allows it.
 
-import type { EmbeddedWindows, EmbedReply, EmbedTask } from '../../messages.ts';
+import { AppError, toErrorRecord } from '../../../domain/errors.ts';
+import type { EmbeddedWindows, EmbedReply, EmbedTask, TaskReply } from '../../messages.ts';
 import type { TextEncoderManifest } from '../../model-folder/manifest.ts';
 import { floatValues, type GraphSession } from '../../session.ts';
-import { countFrameIds, type Frame, fillFrame } from '../../tokenizer/frames.ts';
+import { countFrameIds, type Frame, type FramedRow, fillFrame } from '../../tokenizer/frames.ts';
 import type { Tokenizer } from '../../tokenizer/tokenizer.ts';
-import { rowFeeds } from '../row-feeds.ts';
-import { type EmbeddingWindow, tokenizeInputs, windowTokens } from './embedding-tokens.ts';
+import { paddedFeeds, rowFeeds } from '../row-feeds.ts';
+import { packByLength, runTogether, valueOrError } from '../row-runs.ts';
+import { type EmbeddingTokens, type EmbeddingWindow, tokenizeInputs, windowTokens } from './embedding-tokens.ts';
 import { finishVector, meanOfWindows } from './embedding-vector.ts';
-import { poolRow } from './pooling.ts';
+import { poolRow, type RowOutput } from './pooling.ts';
 
 interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
   readonly tokenizer: Tokenizer;
   readonly embed: GraphSession;
+  /** Where the device reads many rows in one run. */
+  readonly rows?: SharedRows | undefined;
+}
+
+/** Rows of several callers in one run. */
+export interface SharedRows {
+  /** Of a run, padding included. */
+  readonly mostTokens: number;
+  /** The graph in full precision, for rows that overflow in half; undefined: there is none. */
+  readonly precise: () => Promise<GraphSession | undefined>;
 }
 
 export class TextEncoder {
@@ -46,25 +58,57 @@ export class TextEncoder {
   async embed(task: Omit<EmbedTask, 'kind' | 'modelId'>): Promise<EmbedReply> {
     const startedMs = performance.now();
     // All are checked before the first is run: a call that must fail costs no inference.
-    const { rows, inputTokens } = tokenizeInputs(task.inputs, {
-      ...this.#parts,
-      longInputs: task.longInputs,
-      prompt: task.prompt,
-      encodeShared: (text, limit) => this.#encodeShared(text, limit),
-    });
+    const tokens = this.#tokenize(task);
     const tokenizedMs = performance.now();
     const embeddings: EmbedReply['embeddings'][number][] = [];
-    for (const [at, { windows }] of rows.entries()) {
-      const read = await this.#read(windows);
-      embeddings.push(task.inputs[at]?.share === undefined ? finishVector(meanOfWindows(read), task) : read);
+    for (const [at, { windows }] of tokens.rows.entries()) {
+      embeddings.push(this.#finish(task, at, await this.#read(windows)));
     }
     return {
       embeddings,
-      inputTokens,
-      truncated: rows.filter(({ isTruncated }) => isTruncated).map(({ place }) => place),
+      ...summary(tokens),
       tokenizeMs: tokenizedMs - startedMs,
       inferMs: performance.now() - tokenizedMs,
     };
+  }
+
+  /** How rows of several callers are read in one run; undefined: they are not. */
+  get sharedRows(): SharedRows | undefined {
+    return this.#parts.rows;
+  }
+
+  /** Each as if by itself, within the tolerance of padding. @returns `[tasks]` */
+  async embedTogether(
+    tasks: readonly Omit<EmbedTask, 'kind' | 'modelId'>[],
+    { mostTokens, precise }: SharedRows,
+  ): Promise<TaskReply[]> {
+    const reads = tasks.map((task) => valueOrError(() => this.#tokenizeTimed(task)));
+    const startedMs = performance.now();
+    const rows = reads.flatMap((read) =>
+      read instanceof Error
+        ? []
+        : read.tokens.rows.flatMap(({ windows }) => windows.map((window) => this.#frameRow(window))),
+    );
+    const vectors = new Map<EmbeddingWindow, Float32Array | AppError>();
+    for (const run of packByLength(rows, ({ row }) => row.ids.length, mostTokens)) {
+      const found = await runTogether(run, (some) => this.#runRows(some, precise));
+      for (const [place, { window }] of run.entries()) {
+        const vector = found[place];
+        if (vector !== undefined) vectors.set(window, vector);
+      }
+    }
+    return tasks.map((task, place): TaskReply => {
+      const read = reads[place];
+      if (read === undefined || read instanceof Error) return { error: toErrorRecord(read) };
+      try {
+        const embeddings = read.tokens.rows.map(({ windows }, at) => this.#finish(task, at, takeAll(windows, vectors)));
+        return {
+          value: { embeddings, ...summary(read.tokens), tokenizeMs: read.ms, inferMs: performance.now() - startedMs },
+        };
+      } catch (error) {
+        return { error: toErrorRecord(error) };
+      }
+    });
   }
 
   /** One window after the other: none depends on its neighbours. */
@@ -72,6 +116,28 @@ export class TextEncoder {
     const vectors: Float32Array[] = [];
     for (const window of windows) vectors.push(await this.#run(window));
     return { vectors, tokens: windows.map(({ ids, promptTokens }) => ids.length - promptTokens) };
+  }
+
+  #tokenizeTimed(task: Omit<EmbedTask, 'kind' | 'modelId'>): { tokens: EmbeddingTokens; ms: number } {
+    const startedMs = performance.now();
+    return { tokens: this.#tokenize(task), ms: performance.now() - startedMs };
+  }
+
+  #tokenize({ inputs, longInputs, prompt }: Omit<EmbedTask, 'kind' | 'modelId'>): EmbeddingTokens {
+    return tokenizeInputs(inputs, {
+      ...this.#parts,
+      longInputs,
+      prompt,
+      encodeShared: (text, limit) => this.#encodeShared(text, limit),
+    });
+  }
+
+  #finish(
+    task: Omit<EmbedTask, 'kind' | 'modelId'>,
+    at: number,
+    read: EmbeddedWindows,
+  ): EmbedReply['embeddings'][number] {
+    return task.inputs[at]?.share === undefined ? finishVector(meanOfWindows(read), task) : read;
   }
 
   /** Shares of a text mostly come one after the other: it is tokenised for the first of them. */
@@ -83,17 +149,82 @@ export class TextEncoder {
   }
 
   /** @returns `[dimensions]` of the model */
-  async #run({ ids, promptTokens }: EmbeddingWindow): Promise<Float32Array> {
+  async #run(window: EmbeddingWindow): Promise<Float32Array> {
     const { manifest, embed } = this.#parts;
     const { graph_io: graphIo } = manifest;
     const { output } = graphIo;
-    const row = fillFrame(this.frame, ids);
+    const { row, from } = this.#frameRow(window);
     const outputs = await embed.run(rowFeeds(graphIo, row), [output]);
     const values = floatValues(outputs[output]);
-    const isWhole = manifest.include_prompt || promptTokens === 0;
-    const from = isWhole ? 0 : this.#leadingIds + promptTokens;
     return poolRow({ values, dims: outputs[output]?.dims ?? [] }, { size: row.ids.length, from }, manifest);
   }
+
+  /** What overflows in half precision is run again in full. @returns `[rows]`, each `[dimensions]` of the model */
+  async #runRows(rows: readonly WindowRow[], precise: SharedRows['precise']): Promise<Float32Array[]> {
+    const read = await this.#readRows(this.#parts.embed, rows);
+    const vectors: Float32Array[] = [];
+    for (const [place, found] of read.entries()) {
+      const row = rows[place];
+      if (row === undefined) continue;
+      const session = found.output.values.every(Number.isFinite) ? undefined : await precise();
+      const [again] = session === undefined ? [found] : await this.#readRows(session, [row]);
+      const { output, size } = again ?? found;
+      vectors.push(poolRow(output, { size, from: row.from }, this.#parts.manifest));
+    }
+    return vectors;
+  }
+
+  async #readRows(session: GraphSession, rows: readonly WindowRow[]): Promise<{ output: RowOutput; size: number }[]> {
+    const { graph_io: graphIo } = this.#parts.manifest;
+    const framed = rows.map(({ row }) => row);
+    const tensor = (await session.run(paddedFeeds(graphIo, framed), [graphIo.output]))[graphIo.output];
+    const [values, [count, ...dims]] = [floatValues(tensor), tensor?.dims ?? []];
+    if (count !== rows.length) throw new Error(`the graph gave ${count} rows where ${rows.length} were due`);
+    const length = values.length / rows.length;
+    return framed.map(({ ids }, place) => {
+      const own = values.subarray(place * length, (place + 1) * length);
+      // Of a graph that gives a vector for each token, the padded ones are left out.
+      const [tokens = 1, width = 1] = dims.length > 1 ? dims : [1, length];
+      const isPadded = dims.length > 1 && tokens > ids.length;
+      const ownDims = dims.length > 1 ? [1, ids.length, width] : [1, length];
+      return {
+        output: { values: isPadded ? own.subarray(0, ids.length * width) : own, dims: ownDims },
+        size: ids.length,
+      };
+    });
+  }
+
+  #frameRow(window: EmbeddingWindow): WindowRow {
+    const { ids, promptTokens } = window;
+    const isWhole = this.#parts.manifest.include_prompt || promptTokens === 0;
+    return { window, row: fillFrame(this.frame, ids), from: isWhole ? 0 : this.#leadingIds + promptTokens };
+  }
+}
+
+/** A window as the graph reads it. */
+interface WindowRow {
+  readonly window: EmbeddingWindow;
+  readonly row: FramedRow;
+  /** First of its tokens that is pooled. */
+  readonly from: number;
+}
+
+function summary({ rows, inputTokens }: EmbeddingTokens): Pick<EmbedReply, 'inputTokens' | 'truncated'> {
+  return { inputTokens, truncated: rows.filter(({ isTruncated }) => isTruncated).map(({ place }) => place) };
+}
+
+/** @throws AppError where there was no room for one of them */
+function takeAll(
+  windows: readonly EmbeddingWindow[],
+  vectors: ReadonlyMap<EmbeddingWindow, Float32Array | AppError>,
+): EmbeddedWindows {
+  const found = windows.map((window) => {
+    const vector = vectors.get(window);
+    if (vector === undefined) throw new Error('a window was left out of a run');
+    if (vector instanceof AppError) throw vector;
+    return vector;
+  });
+  return { vectors: found, tokens: windows.map(({ ids, promptTokens }) => ids.length - promptTokens) };
 }
 
 /** Every window of a long text begins with the prompt: of more than half a window, it would cost more than the text. */
