@@ -40,7 +40,7 @@ def padded(rows: list[list[int]], filler: int) -> np.ndarray:
     return made
 
 
-@pytest.mark.parametrize(("precision", "most"), [("fp32", 1e-4), ("fp16", 3e-2)])
+@pytest.mark.parametrize(("precision", "most"), [("fp32", 1e-4), ("fp16", 6e-2)])
 def test_batch(model: KevModel, precision: str, most: float) -> None:
     random = np.random.default_rng(0)
     windows = [(random.integers(0, 500, tokens).tolist(), place) for document in DOCUMENTS for place, tokens in enumerate(document)]
@@ -52,7 +52,7 @@ def test_batch(model: KevModel, precision: str, most: float) -> None:
         positions.append([*range(lead), *(lead + place for piece in pieces for place in range(piece))])
         branch.append([0] * lead + [number for number, piece in enumerate(pieces, 1) for _ in range(piece)])
     most_pieces = max(len(pieces) for *_, pieces in QUESTIONS)
-    window_vectors, found = open_graph(build_batch, model, precision).run(None, {
+    window_vectors, views, found = open_graph(build_batch, model, precision).run(None, {
         "window_ids": padded([window for window, _ in windows], 0),
         "window_tokens": np.array([len(window) for window, _ in windows]),
         "segment": np.zeros(len(windows), np.int64),
@@ -69,6 +69,7 @@ def test_batch(model: KevModel, precision: str, most: float) -> None:
             one_row = (torch.tensor([row[number]]) for row in (ids, positions, branch))
             wanted = model.answer(*one_row, numbers, cache).numpy()
             assert np.abs(found[number, : len(pieces)] - wanted).max() < most
+            assert np.abs(views[number]).max() > 0.1  # the mean of the instructions' last states
             tokens = np.array([len(windows[row][0]) for row in rows_of[document]])
             vector = (window_vectors[rows_of[document]] * tokens[:, None]).sum(0) / tokens.sum()
             assert np.abs(vector - model.join(cache[-1][1]).mean(1)[0].numpy()).max() < most

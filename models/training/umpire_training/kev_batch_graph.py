@@ -89,6 +89,7 @@ def piece_rows(g: GraphBuilder, state: State, shape: Shape, x: str, values: str,
     count = g.node("Max", g.node("ReduceSum", member, g.constant([2]), keepdims=1), g.constant(1.0))
     means = g.node("MatMul", g.node("Div", member, count), x)
     mean, lead = without_last(g, means), only_last(g, means)
+    g.output(g.node("Squeeze", lead, g.constant([1])), "views", ["Q", shape.hidden])
     sides = (linear(g, state, part, name, keep_float=True) for name, part in (("match_piece", mean), ("match_lead", lead)))
     left = g.node("Concat", *sides, axis=1)  # [Q, P + 1, hidden]
     whole = g.node("Unsqueeze", mean_of(g, values, is_key), g.constant([1]))
