@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const NEEDED_MAJOR = 22;
 const NEEDED_MINOR = 18;
 const PARENT_CHECK_MS = 250;
-const PASSED_SIGNALS = ['SIGTERM', 'SIGINT'];
+const PASSED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 function isNewEnough() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

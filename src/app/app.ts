@@ -1,7 +1,6 @@
 // The composition root: makes every object of the program, for the server and for commands alike, and hands each what it
 // needs. The only file that knows everybody; what happens to them then (signals, notices, commands) is its neighbours'.
 
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { LoadedConfig } from '../config/load.ts';
@@ -36,7 +35,6 @@ import { LearningService } from '../services/learning/learning.ts';
 import { PriceService } from '../services/prices.ts';
 import { UsageService } from '../services/reports/reports.ts';
 import { openStores } from '../storage/open-stores.ts';
-import type { StoreLocation } from '../storage/store-connection.ts';
 import type { Stores } from '../storage/stores.ts';
 import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
@@ -47,14 +45,22 @@ import { openConfiguredTelemetry, openMetrics } from './configured-telemetry.ts'
 import { ChildLearner } from './learn/learn-child.ts';
 import { JournalFile } from './learn/learning-journal.ts';
 import { serveLearnedModels } from './learned/served-learned-models.ts';
+import { statusOfProcess } from './process-status.ts';
 import { bringBackFormer } from './pull/folder-draft.ts';
-import { ServedUpstreams } from './served-upstreams.ts';
+import type { ReloadedParts } from './reloads.ts';
+import { listUpstreamCards, ServedUpstreams } from './served-upstreams.ts';
 
 export interface App {
   readonly http: FastifyInstance;
   readonly engine: LocalEngine;
   /** Local ones first, then those of upstreams. */
   readonly models: readonly ModelCard[];
+  /**
+   * Takes over what of a configuration a running server can; the rest of it is left alone. Calls under way keep what they
+   * began with.
+   * @throws StartError where it would not have started; nothing has changed then
+   */
+  reload(loaded: LoadedConfig): void;
   /**
    * Accepts nothing more, finishes what was accepted, then closes everything, last built first. Connections that are
    * still open after the grace period are cut; what a model has begun is finished even then, because ending a thread
@@ -108,6 +114,7 @@ export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<A
 
 async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): Promise<App> {
   const { config } = loaded;
+  let reloaded = httpOptionsOf(config);
   let isDraining = false;
   const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
@@ -149,20 +156,17 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     isDraining: () => isDraining,
     status: () => ({
-      host: hostname(),
-      processId: process.pid,
-      startedAtMs,
+      ...statusOfProcess(startedAtMs, metrics),
       engine: engineStatus(),
       answers: sharesAnswers ? sharing.answerCounts : null,
-      requestsUnderWay: metrics.tally.underWay,
-      errors: metrics.tally.errors(),
     }),
     metrics,
     tracer: parts.telemetry,
     webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
-    options: { ...httpOptionsOf(config), version: parts.version, sharesAnswers },
+    options: { ...reloaded, version: parts.version, sharesAnswers },
+    reloadable: () => reloaded,
   });
   closers.add(() => http.close());
   // First of all: it takes the processors from those whose answers are owed.
@@ -176,7 +180,22 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     await closers.closeAll();
     return grace.end();
   });
-  return { http, engine, models: sources.flatMap(({ models }) => models), stop };
+  const reload = (next: LoadedConfig): void => {
+    reloaded = takeOver(next, { local: [engine, learned], upstreams, chat, catalog });
+  };
+  return { http, engine, models: sources.flatMap(({ models }) => models), reload, stop };
+}
+
+/** Whatever speaks against it is found before anything has changed. @throws StartError */
+function takeOver(
+  next: LoadedConfig,
+  { local, upstreams, chat, catalog }: ReloadedParts,
+): Omit<HttpOptions, 'version'> {
+  const { aliases } = next.config;
+  buildCatalog([...local, { models: listUpstreamCards(next) }], undefined, aliases);
+  upstreams.replace(next, chat.close());
+  catalog.rename(aliases);
+  return httpOptionsOf(next.config);
 }
 
 function httpOptionsOf({ http, decisions, embeddings, learning }: Config): Omit<HttpOptions, 'version'> {
@@ -286,11 +305,6 @@ export function buildCatalog(sources: readonly ModelSource[], pricing: Pricing |
 /** Where optimised graphs are kept. */
 export function cacheFolderOf({ engine, dataDir }: Config): string {
   return engine.cacheDir ?? join(dataDir, 'cache');
-}
-
-export function locateStore({ databaseUrl: url, dataDir, database }: Config): StoreLocation {
-  const { connectTimeoutMs } = database;
-  return url === undefined ? { type: 'sqlite', dataDir } : { type: 'postgres', url, connectTimeoutMs };
 }
 
 /**

@@ -10,7 +10,7 @@ import { type DecisionFolder, isDecisionFolder } from '../runtime/model-folder/c
 import { priceOf } from '../runtime/model-folder/manifest.ts';
 import { readManifest, readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
-import { priceOfUpstreamModel } from './configured-upstreams.ts';
+import { listUpstreamModels, priceOfUpstreamModel } from './configured-upstreams.ts';
 import { isLearnedFolder, listLearnedFolders } from './learned/learned-folder.ts';
 import { listLearnedModels } from './learned/listed-learned-models.ts';
 import { pulledModelsDir } from './pull/pulled-places.ts';
@@ -77,12 +77,10 @@ export async function listModels(config: Config): Promise<readonly ListedModel[]
     const load = later.has(source) ? ('first-use' as const) : ('start' as const);
     return { id, type, description, source, digest, load, licence, ...pulled, price: priceOf(manifest) };
   });
-  const upstream = config.upstreams.flatMap(({ name: source, models }) =>
-    models.map((model) => {
-      const { id, description } = model;
-      return { id, type: 'llm' as const, description, source, price: priceOfUpstreamModel(model) };
-    }),
-  );
+  const upstream = listUpstreamModels(config).map(({ model, names }) => {
+    const { id, description } = model;
+    return { id, type: 'llm' as const, description, source: names.join(', '), price: priceOfUpstreamModel(model) };
+  });
   const learned = await listLearnedModels(config, folders);
   const models: readonly ListedModel[] = [...local, ...learned, ...upstream];
   const aliases = Object.entries(config.aliases).flatMap(([id, modelId]) =>
@@ -100,7 +98,7 @@ export async function listModels(config: Config): Promise<readonly ListedModel[]
 /** For whoever wants the names alone, and at once: nothing is verified. @throws StartError when a manifest cannot be read */
 export async function listModelIds(config: Config): Promise<readonly string[]> {
   const manifests = await Promise.all(findModelFolders(config).map(readManifest));
-  const offered = config.upstreams.flatMap(({ models }) => models.map(({ id }) => id));
+  const offered = listUpstreamModels(config).map(({ model }) => model.id);
   const learned = listLearnedFolders(config.dataDir).map((path) => basename(path));
   return [...manifests.map(({ id }) => id), ...learned, ...offered, ...Object.keys(config.aliases)];
 }

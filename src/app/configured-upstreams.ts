@@ -2,17 +2,27 @@
 
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import type { UpstreamModel } from '../config/upstream-schema.ts';
 import type { Price } from '../domain/money.ts';
 import type { CheckedUpstream } from '../upstream/check-upstream.ts';
 import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
 
-export function priceOfUpstreamModel(model: Config['upstreams'][number]['models'][number]): Price {
+export function priceOfUpstreamModel(model: UpstreamModel): Price {
   const inputMicroUsd = model.inputMicroUsdPerMillionTokens;
   return {
     inputMicroUsd,
     cachedInputMicroUsd: model.cachedInputMicroUsdPerMillionTokens ?? inputMicroUsd,
     outputMicroUsd: model.outputMicroUsdPerMillionTokens,
   };
+}
+
+/** The models of all upstreams, each once, with the names of the upstreams that have it; what is said of it the first says. */
+export function listUpstreamModels({ upstreams }: Config): { model: UpstreamModel; names: readonly string[] }[] {
+  const entries = upstreams.flatMap(({ name, models }) => models.map((model) => ({ name, model })));
+  return [...Map.groupBy(entries, ({ model }) => model.id).values()].flatMap((own) => {
+    const [first] = own;
+    return first === undefined ? [] : [{ model: first.model, names: own.map(({ name }) => name) }];
+  });
 }
 
 /** What a check asks of each configured upstream. */

@@ -35,14 +35,7 @@ import { StartError } from '../runtime/start-error.ts';
 import { openTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
 import type { Administration } from '../services/administration.ts';
 import type { StoreLocation } from '../storage/store-connection.ts';
-import {
-  buildApp,
-  cacheFolderOf,
-  createAdministration,
-  locateStore,
-  openConfiguredStores,
-  startEngine,
-} from './app.ts';
+import { buildApp, cacheFolderOf, createAdministration, openConfiguredStores, startEngine } from './app.ts';
 import { findDecisionFolder, findModelFolders, listModelIds, listModels } from './configured-models.ts';
 import { findFailure } from './failures.ts';
 import { onInterrupt } from './interruption.ts';
@@ -51,6 +44,7 @@ import { type FoundLearned, findLearnedModel, verifyLearned } from './learned/fo
 import { isLearnedFolder, listLearnedFolders } from './learned/learned-folder.ts';
 import { rowBytesOf } from './pull/row-memory.ts';
 import { serve } from './server-run.ts';
+import { locateStore } from './store-location.ts';
 import { findTerminal } from './terminal.ts';
 
 /** Who asks when the engine runs in the process of a command. */
@@ -87,7 +81,7 @@ export const program: Program = {
   clientSettings: readClientSettings(),
   describeConfig: (flags) => printConfig(loadConfig({ flags })),
   listConfig: (flags) => listConfig(loadConfig({ flags })),
-  serve: (flags) => serve(loadConfig({ flags }), { ...program, ...findPlace() }),
+  serve: (flags) => serve(() => loadConfig({ flags }), { ...program, ...findPlace() }),
   withServices,
   storeTools: createStoreTools(),
   diagnose: lookAround,

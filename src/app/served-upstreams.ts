@@ -11,7 +11,7 @@ import type { UpstreamDirectory } from '../services/chat/chat.ts';
 import type { ChatUpstream } from '../upstream/chat-upstream.ts';
 import { CircuitBreaker } from '../upstream/circuit-breaker.ts';
 import { type FailoverMember, FailoverUpstream } from '../upstream/failover-upstream.ts';
-import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
+import { type ChatUpstreamOptions, cardOfUpstream } from '../upstream/upstream-options.ts';
 import { listUpstreams } from './configured-upstreams.ts';
 
 export interface ServedUpstreamParts {
@@ -96,6 +96,12 @@ export class ServedUpstreams implements ModelSource, UpstreamDirectory {
       onPassedOn: () => metrics.upstreamPassedOn(name, modelId),
     };
   }
+}
+
+/** As they would be offered. */
+export function listUpstreamCards(loaded: LoadedConfig): ModelCard[] {
+  const byModel = Map.groupBy(listUpstreams(loaded), ({ modelId }) => modelId);
+  return [...byModel.values()].flatMap(([first]) => (first === undefined ? [] : [cardOfUpstream(first)]));
 }
 
 /** A model at one upstream needs nobody in between. */

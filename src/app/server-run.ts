@@ -20,6 +20,7 @@ import { findOpenDoors, writeForOwner } from '../storage/data-folder.ts';
 import { checkUpstream } from '../upstream/check-upstream.ts';
 import { cacheFolderOf, openServer, type Server } from './app.ts';
 import { listCheckedUpstreams } from './configured-upstreams.ts';
+import { Reloads } from './reloads.ts';
 import { StopRequest } from './stop-request.ts';
 
 export interface Surroundings {
@@ -45,19 +46,22 @@ const MIN_MASKED_PASSWORD_CHARS = 12;
 
 /**
  * Runs until a signal or a fault ends it.
+ * @param load the configuration as it is now; asked again when the server is told to reload
  * @returns the exit code: 0 when everything accepted was answered
  * @throws StartError, StorageError
  */
-export async function serve(loaded: LoadedConfig, around: Surroundings): Promise<ExitCode> {
+export async function serve(load: () => LoadedConfig, around: Surroundings): Promise<ExitCode> {
+  const loaded = load();
   const { config } = loaded;
   const format = config.log.format === 'auto' ? (around.isTerminal ? 'text' : 'json') : config.log.format;
   const isGreeting = around.isTerminal && format === 'text';
-  const logger = createLogger({ level: config.log.level, format, paint: around.paint, secrets: listSecrets(loaded) });
+  const secrets = listSecrets(loaded);
+  const logger = createLogger({ level: config.log.level, format, paint: around.paint, secrets });
   const engineLogger = logger.child({});
   // The greeting tells in a line what these tell in several.
   if (isGreeting && config.log.level === 'info') engineLogger.level = 'warn';
   await requireFreePort(config);
-  const stopRequest = new StopRequest(logger);
+  const stopRequest = new StopRequest(logger, around.isTerminal);
   try {
     const hasCache = existsSync(cacheFolderOf(config));
     const server = await openServer(loaded, { version: around.version, logger, engineLogger });
@@ -68,9 +72,17 @@ export async function serve(loaded: LoadedConfig, around: Surroundings): Promise
       () => undefined,
     );
     stopRequest.watch(server.engine);
+    const leaving = new AbortController();
+    const apply = (next: LoadedConfig): void => {
+      secrets.push(...listSecrets(next).filter((secret) => !secrets.includes(secret)));
+      server.reload(next);
+      for (const log of [logger, engineLogger, server.http.log]) log.level = next.config.log.level;
+      void warnOfUpstreams(next, logger, leaving.signal);
+    };
+    const reloads = new Reloads({ load, started: loaded, logger, apply });
+    stopRequest.onReload(() => reloads.run());
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
-    const leaving = new AbortController();
     void stopRequest.made.then(() => leaving.abort());
     void warnOfUpstreams(loaded, logger, leaving.signal);
     return await new ServerRun({ server, loaded, hasCache, around, isGreeting, logger, announce }).until(stopRequest);

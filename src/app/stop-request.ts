@@ -1,6 +1,7 @@
-// What ends the server: the first signal or fault asks it to stop, a later signal does not ask any more. What stopping
-// means, server-run.ts knows.
+// What signals ask of the server: the first one, or a fault, asks it to stop, a later one does not ask any more; SIGHUP asks
+// it to reload. What stopping and reloading mean, server-run.ts knows.
 
+import { closeSync, openSync } from 'node:fs';
 import type { Logger } from '../observability/logger.ts';
 
 /**
@@ -20,14 +21,20 @@ export class StopRequest {
   readonly #make: () => void;
   #isRepeatMeant = false;
   #engine: BusyEngine | undefined;
+  readonly #hasTerminal: boolean;
+  #reload: (() => void) | undefined;
+  #isReloadDue = false;
 
-  constructor(logger: Logger) {
+  /** @param hasTerminal whether it was started in one, which may be closed */
+  constructor(logger: Logger, hasTerminal: boolean) {
+    this.#hasTerminal = hasTerminal;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.made = promise;
     this.#make = resolve;
     this.#logger = logger;
     process.on('SIGTERM', this.#onSignal);
     process.on('SIGINT', this.#onSignal);
+    process.on('SIGHUP', this.#onHangUp);
     process.on('uncaughtException', this.#onFault);
     process.on('unhandledRejection', this.#onFault);
   }
@@ -36,9 +43,16 @@ export class StopRequest {
     this.#engine = engine;
   }
 
+  /** Called for each SIGHUP from now on, and once now if there was one before. */
+  onReload(reload: () => void): void {
+    this.#reload = reload;
+    if (this.#isReloadDue) reload();
+  }
+
   forget(): void {
     process.off('SIGTERM', this.#onSignal);
     process.off('SIGINT', this.#onSignal);
+    process.off('SIGHUP', this.#onHangUp);
     process.off('uncaughtException', this.#onFault);
     process.off('unhandledRejection', this.#onFault);
   }
@@ -49,6 +63,14 @@ export class StopRequest {
     else this.#beginWindow();
     this.reason ??= signal;
     this.#make();
+  };
+
+  /** The same signal says that a terminal was closed, and nobody looks after what was started in it any more. */
+  readonly #onHangUp = (): void => {
+    if (this.#hasTerminal && isTerminalGone()) this.#onSignal('SIGHUP');
+    if (this.reason !== undefined) return;
+    this.#isReloadDue = true;
+    this.#reload?.();
   };
 
   // Left alone it would end the process, and with it the thread of a running model. What is going on is finished first.
@@ -74,4 +96,14 @@ function endAtOnce(engine: BusyEngine | undefined): void {
   const { state, busyWorkers } = engine?.status() ?? { state: 'loading', busyWorkers: 0 };
   if (state === 'loading' || busyWorkers > 0) process.kill(process.pid, 'SIGKILL');
   else process.exit(1);
+}
+
+/** A process keeps the terminal it was started in, by this name, until that is closed. */
+function isTerminalGone(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return false;
+  } catch {
+    return true;
+  }
 }

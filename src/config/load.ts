@@ -8,8 +8,8 @@ import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { parseHubSettings } from './hub-settings.ts';
 import { type Config, configSchema } from './schema.ts';
 import { SETTINGS, type Setting } from './settings.ts';
+import type { UpstreamModel } from './upstream-schema.ts';
 
-type UpstreamModel = Config['upstreams'][number]['models'][number];
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigSources {

@@ -56,7 +56,11 @@ const learning = z.strictObject({
     .min(1024)
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
-    .register(note, { help: 'Largest body of such a request, counted after decoding.', unit: 'bytes' }),
+    .register(note, {
+      help: 'Largest body of such a request, counted after decoding.',
+      unit: 'bytes',
+      reloads: true,
+    }),
 });
 
 const http = z.strictObject({
@@ -68,6 +72,7 @@ const http = z.strictObject({
     .register(note, {
       help: 'Largest request body, counted after decoding.',
       unit: 'bytes',
+      reloads: true,
     }),
   decisionBodyLimitBytes: z
     .int()
@@ -77,6 +82,7 @@ const http = z.strictObject({
     .register(note, {
       help: 'The same for a decision, whose document and questions have 40,960 tokens at most.',
       unit: 'bytes',
+      reloads: true,
     }),
   bodiesBytes: bytes(1024 * 1024)
     .optional()
@@ -107,6 +113,7 @@ const http = z.strictObject({
   }),
   cors: z.array(text).default([]).register(note, {
     help: 'Origins that browsers may call from, such as `https://app.example.com`; `*` is any. None: no CORS headers.',
+    reloads: true,
   }),
   trustedProxies: z.array(network).default([]).register(note, {
     help: 'Proxies in front, as addresses or networks such as `10.0.0.0/8`: what they say in `X-Forwarded-For` is who calls. Guesses of keys are counted by that address. None: the address of the connection.',
@@ -120,6 +127,7 @@ const http = z.strictObject({
 const log = z.strictObject({
   level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'silent']).default('info').register(note, {
     help: 'Least serious messages that are written. Each request is one line at `info`.',
+    reloads: true,
   }),
   format: z.enum(['auto', 'json', 'text']).default('auto').register(note, {
     help: '`auto` is `text` on a terminal and `json` elsewhere.',
@@ -180,6 +188,7 @@ export const configSchema = z.strictObject({
     }),
   aliases: z.record(text.max(256), text.max(256)).default({}).register(note, {
     help: 'Other names of models: `{jev-latest: kev}`. An alias is listed, does what its model does, and is billed as that; a key may use it that may use the model, or names the alias. In the environment and on the command line as JSON.',
+    reloads: true,
   }),
   web: z.boolean().default(true).register(note, {
     help: "Whether there are pages for people: the playground at `/`, the operator's page at `/admin`, the reference at `/docs`. They hold nothing: who looks brings a key.",
@@ -197,6 +206,7 @@ export const configSchema = z.strictObject({
   telemetry: telemetry.prefault({}),
   upstreams: z.array(upstream).default([]).register(note, {
     help: 'Chat servers whose models are offered here. In the environment and on the command line as JSON.',
+    reloads: true,
   }),
 });
 

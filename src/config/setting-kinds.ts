@@ -10,6 +10,8 @@ export interface SettingNote {
   readonly secret?: true;
   /** A path: from the file it is relative to the file's folder, otherwise to the working directory. */
   readonly path?: true;
+  /** A running server takes it over when it is told to reload; what is under way keeps what it began with. */
+  readonly reloads?: true;
   /** Shown instead of a default that depends on the machine. */
   readonly defaultText?: string;
 }

@@ -53,6 +53,8 @@ const upstreamModel = z.strictObject({
   reasoning: reasoning.optional().register(note, { help: 'Present for a reasoning model, absent for any other.' }),
 });
 
+export type UpstreamModel = z.output<typeof upstreamModel>;
+
 export const upstream = z.strictObject({
   name: text
     .regex(/^[a-z0-9-]+$/, 'must be lower-case letters, digits and hyphens')

@@ -102,7 +102,8 @@ class BodyReading {
   constructor(request: FastifyRequest, place: BodyPlace, wanted: BodyWanted) {
     this.#request = request;
     this.place = place;
-    this.#wanted = wanted;
+    // Of this moment: they may change while the body comes in.
+    this.#wanted = { ...wanted, limits: { ...wanted.limits } };
   }
 
   async read(body: FastifyRequest['raw']): Promise<string> {

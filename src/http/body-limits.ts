@@ -30,22 +30,30 @@ export interface ConfiguredBodyLimits {
   readonly bodyLimitBytes: number;
   readonly decisionBodyLimitBytes: number;
   readonly learningBodyLimitBytes: number;
-  readonly tokenArrays: 'refuse' | 'model';
 }
 
-export function bodyLimitsByRoute({
-  bodyLimitBytes,
-  decisionBodyLimitBytes,
-  learningBodyLimitBytes,
-  tokenArrays,
-}: ConfiguredBodyLimits): BodyLimitsByRoute {
+/** @param configured asked again for every body: its bytes may change while the server runs */
+export function bodyLimitsByRoute(
+  configured: () => ConfiguredBodyLimits,
+  tokenArrays: 'refuse' | 'model',
+): BodyLimitsByRoute {
+  const limits = (values: number, bytesOf: (of: ConfiguredBodyLimits) => number): BodyLimits => ({
+    values,
+    get bytes() {
+      return bytesOf(configured());
+    },
+  });
+  const any = limits(MAX_VALUES, ({ bodyLimitBytes }) => bodyLimitBytes);
   return {
-    decisions: { bytes: Math.min(bodyLimitBytes, decisionBodyLimitBytes), values: MAX_VALUES },
-    embeddings: { bytes: bodyLimitBytes, values: tokenArrays === 'model' ? MAX_TOKEN_ARRAY_VALUES : MAX_VALUES },
-    reranking: { bytes: bodyLimitBytes, values: MAX_VALUES },
-    chat: { bytes: bodyLimitBytes, values: MAX_VALUES },
+    decisions: limits(MAX_VALUES, (of) => Math.min(of.bodyLimitBytes, of.decisionBodyLimitBytes)),
+    embeddings: limits(
+      tokenArrays === 'model' ? MAX_TOKEN_ARRAY_VALUES : MAX_VALUES,
+      ({ bodyLimitBytes }) => bodyLimitBytes,
+    ),
+    reranking: any,
+    chat: any,
     administration: ADMINISTRATION,
-    learning: { bytes: learningBodyLimitBytes, values: MAX_LEARNING_VALUES },
+    learning: limits(MAX_LEARNING_VALUES, ({ learningBodyLimitBytes }) => learningBodyLimitBytes),
   };
 }
 

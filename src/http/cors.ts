@@ -15,17 +15,25 @@ const GRANTED: FastifyCorsOptions = {
   maxAge: 600,
 };
 
-/** @param origins exact origins such as `https://app.example.com`, or `*` for any; none: no header is ever sent */
-export async function allowCrossOrigin(app: FastifyInstance, origins: readonly string[]): Promise<void> {
-  if (origins.length === 0) return;
-  const isForAny = origins.includes('*');
+/**
+ * @param current asked again for every request, for it may change while the server runs: exact origins such as
+ * `https://app.example.com`, or `*` for any; none: no header is sent
+ */
+export async function allowCrossOrigin(app: FastifyInstance, current: () => readonly string[]): Promise<void> {
   await app.register(cors, {
     delegator: (request, done) => {
+      const origins = current();
+      const isForAny = origins.includes('*');
       const { origin } = request.headers;
       const isAllowed = origin !== undefined && (isForAny || origins.includes(origin));
       const granted = { ...GRANTED, origin: isForAny ? '*' : [...origins], preflight: isPreflight(request) };
       done(null, isAllowed ? granted : REFUSED);
     },
+  });
+  app.addHook('onRequest', (_request, reply, done) => {
+    // The package names the origin there whatever it is told. Where no origin is let in, no reply depends on it.
+    if (current().length === 0) reply.removeHeader('vary');
+    done();
   });
 }
 

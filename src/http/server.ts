@@ -78,6 +78,12 @@ export interface HttpOptions {
   readonly sharesAnswers?: boolean;
 }
 
+/** What may change while the server runs. */
+export type ReloadableOptions = Pick<
+  HttpOptions,
+  'bodyLimitBytes' | 'decisionBodyLimitBytes' | 'learningBodyLimitBytes' | 'cors'
+>;
+
 export interface HttpDeps {
   readonly authenticator: Authenticator;
   readonly catalog: Catalog;
@@ -101,6 +107,8 @@ export interface HttpDeps {
   /** pino, or anything of its shape. */
   readonly logger: FastifyBaseLogger;
   readonly options: HttpOptions;
+  /** As they are now. Default: as in `options`. */
+  readonly reloadable?: () => ReloadableOptions;
 }
 
 /** A server that is ready to `listen` or to be called through `inject`. `close()` waits for replies that are owed. */
@@ -124,13 +132,14 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   traceRequests(app, deps.tracer);
   observeRequests(app, deps.metrics);
   // Before anything refuses: a page can read a refusal only if it may.
-  await allowCrossOrigin(app, deps.options.cors);
+  const current = deps.reloadable ?? (() => deps.options);
+  await allowCrossOrigin(app, () => current().cors);
   manageConnections(app, {
     writeTimeoutMs: deps.options.writeTimeoutMs,
     isDraining: deps.isDraining,
   });
   checkRequestHeads(app);
-  const bodies = bodiesOf(deps.options);
+  const bodies = bodiesOf(deps.options, current);
   bodies.intake.attach(app);
   await compressReplies(app);
   // After every `onRequest`, so that the caller is known where the routes around ask for a key; before a body is read,
@@ -185,9 +194,12 @@ interface InferenceDeps extends HttpDeps {
   readonly bodies: Bodies;
 }
 
-function bodiesOf(options: HttpOptions): Bodies {
+function bodiesOf(options: HttpOptions, current: () => ReloadableOptions): Bodies {
   const totalBytes = options.bodiesBytes ?? Math.round(getHeapStatistics().heap_size_limit / PARTS_OF_HEAP);
-  return { intake: new BodyIntake({ totalBytes, keyBytes: totalBytes / 2 }), limits: bodyLimitsByRoute(options) };
+  return {
+    intake: new BodyIntake({ totalBytes, keyBytes: totalBytes / 2 }),
+    limits: bodyLimitsByRoute(current, options.tokenArrays),
+  };
 }
 
 /** Everything behind the scope `inference`. */

@@ -13,7 +13,7 @@ export interface LoggerOptions {
   readonly format: 'json' | 'text';
   /** Of text. Default: as it is. */
   readonly paint?: LinePaint;
-  /** Texts that are cut out wherever they appear: the keys of the configuration. */
+  /** Texts that are cut out wherever they appear: the keys of the configuration. More may be added at any time. */
   readonly secrets?: readonly string[];
   /** Receives whole lines. Default: standard output, written at once, so that nothing is lost at the exit. */
   readonly destination?: LogDestination;
@@ -65,9 +65,16 @@ export function createLogger(options: LoggerOptions): Logger {
 const plain: LinePaint = (_style, text) => text;
 
 function scrubber(secrets: readonly string[]): (line: string) => string {
-  // As they look inside a JSON string.
-  const needles = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-  return (line) => needles.reduce((text, needle) => text.replaceAll(needle, MASK), line.replace(ISSUED_KEY, MASK));
+  let needles: readonly string[] = [];
+  let known = 0;
+  return (line) => {
+    if (known !== secrets.length) {
+      known = secrets.length;
+      // As they are, and as they look inside a JSON string.
+      needles = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
+    }
+    return needles.reduce((text, needle) => text.replaceAll(needle, MASK), line.replace(ISSUED_KEY, MASK));
+  };
 }
 
 /** Without the message where it holds text of the caller: it says so itself, or it is a parser quoting its input. */

@@ -32,7 +32,7 @@ const OWN_PRICES: Pricing = { priced: (card) => card };
 export class Catalog {
   readonly #sources: readonly ModelSource[];
   /** Ids of models by their other names. */
-  readonly #aliases: ReadonlyMap<string, string>;
+  #aliases: ReadonlyMap<string, string> = new Map();
   readonly #pricing: Pricing;
 
   /**
@@ -46,6 +46,11 @@ export class Catalog {
     const ids = this.#cards().map(({ id }) => id);
     const twice = ids.find((id, place) => ids.indexOf(id) !== place);
     if (twice !== undefined) throw new Error(`Two models have the id "${twice}".`);
+    this.rename(aliases);
+  }
+
+  /** Takes these in the place of the aliases so far. @throws Error when one is no other name of a model */
+  rename(aliases: Aliases): void {
     this.#aliases = new Map(Object.entries(aliases));
     for (const [alias, modelId] of this.#aliases) this.#checkAlias(alias, modelId);
   }

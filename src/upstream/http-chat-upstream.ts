@@ -22,7 +22,7 @@ import {
   reportedError,
   STREAM_ADVICE,
 } from './upstream-failure.ts';
-import type { ChatUpstreamOptions } from './upstream-options.ts';
+import { type ChatUpstreamOptions, cardOfUpstream } from './upstream-options.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
 const MAX_REPLY_BYTES = 64 * BYTES_PER_MIB;
@@ -57,9 +57,8 @@ export class HttpChatUpstream implements ChatUpstream {
 
   /** @throws TypeError when the base URL is none */
   constructor(options: ChatUpstreamOptions) {
-    const { modelId, description, ownedBy, releaseDate, price, baseUrl } = options;
-    const url = new URL(baseUrl);
-    this.models = [{ id: modelId, type: 'llm', description, ownedBy, releaseDate, price }];
+    const url = new URL(options.baseUrl);
+    this.models = [cardOfUpstream(options)];
     this.#options = options;
     this.#path = `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`;
     this.#connections = new UpstreamConnections(url.origin, {

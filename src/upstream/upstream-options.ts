@@ -2,6 +2,7 @@
 // key out of the environment is not our business.
 
 import type { ErrorCode } from '../domain/errors.ts';
+import type { ModelCard } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { LeavingPolicy } from './chat-upstream.ts';
 
@@ -69,4 +70,9 @@ export interface ChatUpstreamOptions {
   readonly reserveOutputTokens: number;
   readonly whenClientLeaves: LeavingPolicy;
   readonly watcher?: UpstreamWatcher;
+}
+
+/** What the outside may know of the model. */
+export function cardOfUpstream({ modelId, description, ownedBy, releaseDate, price }: ChatUpstreamOptions): ModelCard {
+  return { id: modelId, type: 'llm', description, ownedBy, releaseDate, price };
 }

@@ -43,6 +43,7 @@ describe('a request', () => {
         costPicoUsd: DECISION_PICO_USD,
         durationMs: 0,
         waitMs: 0,
+        upstream: null,
       },
     ]);
   });

@@ -44,9 +44,9 @@ describe('without configured origins', () => {
     expect(namesOf((await closed.post(DECISIONS, {}, { origin: ORIGIN })).headers)).toEqual([]);
   });
 
-  it('a preflight is refused as any request without a key is', async () => {
+  it('a preflight is refused as any method is that no route takes', async () => {
     const reply = await preflight(closed, DECISIONS);
-    expect([reply.statusCode, namesOf(reply.headers)]).toEqual([401, []]);
+    expect([reply.statusCode, namesOf(reply.headers)]).toEqual([405, []]);
   });
 });
 

@@ -20,11 +20,12 @@ import { inspectStore } from '../../storage/inspect-store.ts';
 import { newestSchemaVersion } from '../../storage/migrations.ts';
 import { isInUse, type StoreLocation, sqliteFile, storeNameOf } from '../../storage/store-connection.ts';
 import { checkUpstream } from '../../upstream/check-upstream.ts';
-import { buildCatalog, locateStore, planConfiguredMemory } from '../app.ts';
+import { buildCatalog, planConfiguredMemory } from '../app.ts';
 import { findModelFolders } from '../configured-models.ts';
-import { listCheckedUpstreams } from '../configured-upstreams.ts';
+import { listCheckedUpstreams, listUpstreamModels } from '../configured-upstreams.ts';
 import type { LearnedFolder } from '../learned/learned-folder.ts';
 import { checkLearnedModels } from '../learned/listed-learned-models.ts';
+import { locateStore } from '../store-location.ts';
 import { lookAtClock, type OtherClock } from './clock.ts';
 import { fault, note, ok, warning } from './findings.ts';
 import { lookAtDisk, lookAtMemory, lookAtNode, lookAtProcessor } from './machine.ts';
@@ -255,10 +256,10 @@ async function* lookAtAnswers(
 }
 
 /** Two models of one id, an alias of no model: as a start would find it. */
-function* lookAtNames(local: readonly ModelCard[], { upstreams, aliases }: Config): Generator<Finding> {
-  const offered = upstreams.flatMap(({ models }) => models.map(({ id }) => nameCard(id, 'llm')));
+function* lookAtNames(local: readonly ModelCard[], config: Config): Generator<Finding> {
+  const offered = listUpstreamModels(config).map(({ model }) => nameCard(model.id, 'llm'));
   try {
-    buildCatalog([{ models: [...local, ...offered] }], undefined, aliases);
+    buildCatalog([{ models: [...local, ...offered] }], undefined, config.aliases);
   } catch (error) {
     yield fault('models', messageOf(error), 'rename one of them in models, upstreams or aliases');
   }

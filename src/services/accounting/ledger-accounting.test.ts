@@ -119,6 +119,7 @@ describe('closing a request', () => {
           costPicoUsd: WORK_PICO_USD,
           durationMs: 25,
           waitMs: 0,
+          upstream: null,
         },
       },
     ]);
