@@ -1,6 +1,7 @@
 """all-MiniLM-L6-v2 as the model folder `text-embed-mini`: export, golden vectors, parity, figures of the card.
 
     python -m umpire_training.embed_mini --out ../text-embed-mini --data DIR     # write the folder, then check it
+    python -m umpire_training.device_graphs --folder ../text-embed-mini         # then the graphs for devices
     python -m umpire_training.embed_mini --out ../text-embed-mini --check        # check only
 """
 
@@ -15,7 +16,18 @@ import numpy as np
 
 from . import package
 from .base import base_folder
-from .encoder_graph import State, embed_tokens, encoder_layer, first_positions, multi_head_attention, small_table
+from .encoder_graph import (
+    Attention,
+    State,
+    additive_mask,
+    embed_tokens,
+    encoder_layer,
+    first_positions,
+    multi_head_attention,
+    plain_attention,
+    rows_by_head,
+    small_table,
+)
 from .folder_file import read_folder_file
 from .graph import PRECISIONS, GraphBuilder
 from .quantize import InputStatistics, Quantizer
@@ -64,17 +76,32 @@ def encoder_state() -> State:
 
 
 def build(state: State, precision: str, quantizer: Quantizer | None = None) -> GraphBuilder:
-    """Graph `embed`: token ids and mask `[B, S]` → mean-pooled unit vectors `[B, 384]`."""
     g = GraphBuilder("embed", precision, quantizer=quantizer)
+    build_embed(g, state)
+    return g
+
+
+def build_embed(g: GraphBuilder, state: State) -> None:
+    """Graph `embed`: token ids and mask `[B, S]` → mean-pooled unit vectors `[B, 384]`."""
     token_ids, mask = g.input("token_ids", "int64", ["B", "S"]), g.input("attention_mask", "int64", ["B", "S"])
     added = [first_positions(g, state, token_ids), small_table(g, state, g.constant(0), "segments")]
     x = embed_tokens(g, state, token_ids, added)
-    padding = g.cast(mask, "int32")
+    attend = plain_attend(g, mask) if g.plain_attention else fused_attend(g, mask)
     for layer in range(LAYERS):
-        x = encoder_layer(g, state, x, layer, lambda _, q, k, v: multi_head_attention(
-            g, HEADS, q, k, v, key_padding_mask=padding))  # fmt: skip
-    g.output(_pool(g, x, mask), "embeddings", ["B", DIMENSIONS])
-    return g
+        x = encoder_layer(g, state, x, layer, attend)
+    with g.in_float32() as wide:
+        g.output(_pool(g, wide(x), mask), "embeddings", ["B", DIMENSIONS])
+
+
+def fused_attend(g: GraphBuilder, mask: str) -> Attention:
+    padding = g.cast(mask, "int32")
+    return lambda _, q, k, v: multi_head_attention(g, HEADS, q, k, v, key_padding_mask=padding)
+
+
+def plain_attend(g: GraphBuilder, mask: str) -> Attention:
+    size = DIMENSIONS // HEADS
+    bias = additive_mask(g, g.node("Unsqueeze", g.cast(mask, "bool"), g.constant([1, 2])))  # [B, 1, 1, S]
+    return lambda _, q, k, v: plain_attention(g, HEADS, size, q, *(rows_by_head(g, part, HEADS, size) for part in (k, v)), bias)
 
 
 def _pool(g: GraphBuilder, x: str, mask: str) -> str:
@@ -82,6 +109,8 @@ def _pool(g: GraphBuilder, x: str, mask: str) -> str:
     weights = g.node("Unsqueeze", g.to_float(mask), g.constant([2]))
     # No division by the count: unit length follows, and a mean of nothing would be 0 / 0.
     total = g.node("ReduceSum", g.node("Mul", x, weights), g.constant([1]), keepdims=0)
+    if g.plain_attention:  # CUDA has no LpNormalization
+        return g.node("Div", total, g.node("ReduceL2", total, g.constant([1]), keepdims=1))
     return g.node("LpNormalization", total, axis=-1, p=2)
 
 

@@ -5,7 +5,8 @@ Owns names, element types per precision and the layout of the weights file. Know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +57,9 @@ class WeightsFile:
 class GraphBuilder:
     """Collects nodes and initializers of one graph; every method returns the name of the value it made."""
 
+    # Whether attention is written in plain operators, which every device has, and not as one that is fused for processors.
+    plain_attention = False
+
     def __init__(
         self,
         name: str,
@@ -94,11 +98,20 @@ class GraphBuilder:
         if self.caught is not None:
             self.caught[name] = value
             return
-        if self.precision == "fp16":
+        if self.float_type is np.float16:
             self.nodes.append(helper.make_node("Cast", [value], [name], name=f"output/{name}", to=TensorProto.FLOAT))
         else:
             self._rename(value, name)
         self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+
+    @contextmanager
+    def in_float32(self) -> Iterator[Callable[[str], str]]:
+        """Inside, floats are float32 in every precision; what it gives takes values from outside in."""
+        outside, self.float_type = self.float_type, np.float32
+        try:
+            yield (lambda value: value) if outside is np.float32 else (lambda value: self.cast(value, "float32"))
+        finally:
+            self.float_type = outside
 
     def embed(self, build: Callable[[], None], given: Mapping[str, str]) -> dict[str, str]:
         """A whole graph inside this one, reading `given` where it has inputs of those names → its outputs by name."""
@@ -198,7 +211,7 @@ class GraphBuilder:
         self.linear_inputs = {reads: new if value == old else value for reads, value in self.linear_inputs.items()}
 
     def _to_internal(self, name: str) -> str:
-        return self.cast(name, "float16") if self.precision == "fp16" else name
+        return self.cast(name, "float16") if self.float_type is np.float16 else name
 
 
 def _element(kind: str) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from .encoder_graph import (
     MASK_VALUE,
     State,
+    additive_mask,
     embed_tokens,
     first_positions,
     join_heads,
@@ -17,8 +18,10 @@ from .encoder_graph import (
     linear,
     merge,
     multi_head_attention,
+    plain_attention,
     project,
     residual,
+    rows_by_head,
     small_table,
     split_heads,
 )
@@ -50,7 +53,11 @@ def build_encode(g: GraphBuilder, state: State, shape: Shape) -> None:
     for layer in range(shape.layers):
         query, *cached = project(g, state, x, layer, ("query", "key", "value"))
         key, value = (split_heads(g, part, shape.heads, shape.head_size) for part in cached)
-        x = merge(g, state, x, multi_head_attention(g, shape.heads, query, key, value), layer)
+        if g.plain_attention:
+            attended = plain_attention(g, shape.heads, shape.head_size, query, key, value)
+        else:
+            attended = multi_head_attention(g, shape.heads, query, key, value)
+        x = merge(g, state, x, attended, layer)
         if layer + 1 < shape.layers:
             output_cache(g, shape, layer, key, value)
     finished = (linear(g, state, x, name, reads="finished_state") for name in ("state_key", "state_value"))
@@ -80,7 +87,8 @@ def build_answer(g: GraphBuilder, state: State, shape: Shape, attention: BranchA
         query, key, value = project(g, state, x, layer, ("query", "key", "value"))
         x = merge(g, state, x, attend(g.node("Mul", query, scale) if scale else query, key, value, *cached), layer)
     # The last layer's values are projected from the finished state: their mean holds its sentence vector.
-    g.output(piece_vectors(g, state, shape, x, cache[-1][1], branch, pieces), "piece_vectors", ["P", shape.hidden])
+    with g.in_float32() as wide:  # float16 has neither the products of such lengths nor the small number that is added to them
+        g.output(piece_vectors(g, state, shape, wide(x), wide(cache[-1][1]), branch, pieces), "piece_vectors", ["P", shape.hidden])
 
 
 def long_scale(g: GraphBuilder, any_key: str) -> str:
@@ -91,6 +99,8 @@ def long_scale(g: GraphBuilder, any_key: str) -> str:
 
 def best_attention(g: GraphBuilder, layer: int) -> BranchAttention:
     """Exponentials of scores as they are: where they stay small, and not in float16."""
+    if g.plain_attention:
+        return appended_attention
     return fused_attention if layer < LAYERS_OF_LARGE_SCORES or g.precision == "fp16" else two_sums
 
 
@@ -132,6 +142,19 @@ def fused_attention(g: GraphBuilder, shape: Shape, branch: str, any_key: str) ->
     def attend(query: str, own_key: str, own_value: str, key: str, value: str) -> str:
         keys, values = (append(g, shape, cached, own) for cached, own in ((key, own_key), (value, own_value)))
         return multi_head_attention(g, shape.heads, query, keys, values, attention_bias=bias)
+
+    return attend
+
+
+def appended_attention(g: GraphBuilder, shape: Shape, branch: str, any_key: str) -> Attend:
+    """As `fused_attention`, in plain operators."""
+    state_length = g.node("Shape", any_key, start=2, end=3)
+    before = g.node("Concat", g.constant([0, 0, 0]), state_length, g.constant([0, 0, 0, 0]), axis=0)
+    bias = g.node("Pad", additive_mask(g, sees(g, branch)), before)  # [1, 1, B, S + B]
+
+    def attend(query: str, own_key: str, own_value: str, key: str, value: str) -> str:
+        keys, values = (append(g, shape, cached, own) for cached, own in ((key, own_key), (value, own_value)))
+        return plain_attention(g, shape.heads, shape.head_size, query, keys, values, bias)
 
     return attend
 
@@ -233,7 +256,12 @@ def square_sum(g: GraphBuilder, x: str) -> str:
 
 
 def build_head(g: GraphBuilder, state: State, shape: Shape) -> None:
-    """Vectors of all options of one question → logits. Small, so fp32 also beside int8 graphs."""
+    """Vectors of all options of one question → logits. Small, so fp32 in every precision."""
+    with g.in_float32():
+        add_head(g, state, shape)
+
+
+def add_head(g: GraphBuilder, state: State, shape: Shape) -> None:
     vectors = g.input("option_vectors", "float32", [1, "K", shape.hidden])
     kind, levels = g.input("question_type", "int64", [1]), g.input("levels", "int64", [1, "K"])
     places = g.node("Add", level_places(g, kind, levels), g.node("Mul", kind, g.constant(shape.levels)))  # [1, K]
@@ -282,7 +310,13 @@ def set_layer(g: GraphBuilder, state: State, shape: Shape, x: str) -> str:
     base = "head_module.set_layer"
     normal = layer_norm(g, state, x, f"{base}.norm", HEAD_EPSILON)
     query, key, value = g.node("Split", linear(g, state, normal, f"{base}.qkv", keep_float=True), outputs=3, axis=-1, num_outputs=3)
-    attended = linear(g, state, multi_head_attention(g, SET_HEADS, query, key, value), f"{base}.output", keep_float=True)
+    if g.plain_attention:
+        size = shape.hidden // SET_HEADS
+        key, value = (rows_by_head(g, part, SET_HEADS, size) for part in (key, value))
+        attended = plain_attention(g, SET_HEADS, size, query, key, value)
+    else:
+        attended = multi_head_attention(g, SET_HEADS, query, key, value)
+    attended = linear(g, state, attended, f"{base}.output", keep_float=True)
     gate = g.weight(f"{base}.gate.tanh", np.tanh(state[f"{base}.gate"]))
     return residual(g, g.node("Mul", attended, gate), x)
 

@@ -4,6 +4,7 @@
     python -m umpire_training.onnx_answers --folder ../kev --out runs/answers.int8.json --data DIR
     python -m umpire_training.calibrate --logits runs/answers.int8.json --out runs/temperatures.json --data DIR
     python -m umpire_training.kev_package --checkpoint runs/final.pt --temperatures runs/temperatures.json --out ../kev
+    python -m umpire_training.device_graphs --folder ../kev
     python -m umpire_training.gate --checkpoint runs/final.pt --folder ../kev --data DIR
 """
 
@@ -47,7 +48,7 @@ def manifest(model: KevModel, precisions: list[str], temperatures: dict) -> dict
 
 def write(model: KevModel, folder: Path, temperatures: dict) -> None:
     """Adds to a folder of graphs everything else but the card; `model` is what the graphs were exported from."""
-    precisions = [precision for precision in PRECISIONS if (folder / f"encode.{precision}.onnx").exists()]
+    precisions = [precision for precision in PRECISIONS if (folder / f"weights.{precision}.bin").exists()]
     package.write_tokenizer(folder, Limits().window_tokens)
     package.write_json(folder / "model.json", manifest(model, precisions, temperatures))
     package.write_json(folder / "golden.json", golden(model, folder), indent=None)

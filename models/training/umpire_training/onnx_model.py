@@ -24,7 +24,12 @@ class OnnxKev:
 
     @classmethod
     def open(cls, folder: Path, precision: str, threads: int = 1) -> "OnnxKev":
-        return cls({name: open_session(folder / f"{name}.{precision}.onnx", threads) for name in GRAPHS})
+        return cls.open_named(folder, {name: f"{name}.{precision}.onnx" for name in GRAPHS}, threads)
+
+    @classmethod
+    def open_named(cls, folder: Path, files: Mapping[str, str], threads: int = 1) -> "OnnxKev":
+        """`files` by role, as a manifest has them"""
+        return cls({name: open_session(folder / files[name], threads) for name in GRAPHS})
 
     def run(self, graph: str, **feeds: Tensor) -> list[Tensor]:
         found = self.sessions[graph].run(None, {name: value.numpy() for name, value in feeds.items()})

@@ -26,8 +26,7 @@ export async function measureFolder(
   precision: string,
 ): Promise<FolderSize> {
   const graphs = Object.values(manifest.graphs[precision] ?? {});
-  const allGraphs = new Set(Object.values(manifest.graphs).flatMap((files) => Object.values(files)));
-  const beside = (await readdir(path)).filter((name) => !allGraphs.has(name) && !NEVER_WEIGHTS.test(name));
+  const beside = (await readdir(path)).filter((name) => !NEVER_WEIGHTS.test(name));
   const sizes = await Promise.all(graphs.map((graph) => measureGraph(path, graph, beside)));
   const tokenizer = await readFolderFile(path, 'tokenizer.json');
   return {
@@ -38,10 +37,10 @@ export async function measureFolder(
   };
 }
 
-/** A graph holds the names of the files that its weights lie in. */
+/** A graph holds the names of the files that its weights lie in: beside the graphs, or in another graph. */
 async function measureGraph(folder: string, graph: string, beside: readonly string[]): Promise<number> {
   const content = beside.length === 0 ? undefined : await readFile(join(folder, graph));
-  const named = beside.filter((name) => content?.includes(name));
+  const named = beside.filter((name) => name !== graph && content?.includes(name));
   const sizes = await Promise.all([graph, ...named].map(async (name) => (await stat(join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 }

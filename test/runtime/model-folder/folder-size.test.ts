@@ -22,6 +22,12 @@ describe('the size of a model folder', () => {
     expect(tokenizerBytes).toBeGreaterThan(400_000);
   });
 
+  it('counts the graph of another precision where weights are read from it', async () => {
+    const { weightBytes } = await measure('models/text-embed-mini', 'fp16');
+    expect(weightBytes).toBeGreaterThan(23_541_884);
+    expect(weightBytes).toBeLessThan(1.01 * 23_541_884);
+  });
+
   it('is none of a precision that is not there', async () => {
     expect((await measure('test/fixtures/tiny-embedding', 'fp16')).weightBytes).toBe(0);
   });
