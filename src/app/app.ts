@@ -42,6 +42,7 @@ import type { AppParts, ServerParts } from './app-parts.ts';
 import { type Closers, GracePeriod, once, openWith } from './closers.ts';
 import { findLaterFolders, findModelFolders } from './configured-models.ts';
 import { openConfiguredTelemetry, openMetrics } from './configured-telemetry.ts';
+import { gpuDirOf } from './gpu/gpu-dir.ts';
 import { ChildLearner } from './learn/learn-child.ts';
 import { JournalFile } from './learn/learning-journal.ts';
 import { serveLearnedModels } from './learned/served-learned-models.ts';
@@ -263,6 +264,7 @@ export async function startEngine(config: Config, parts: EngineParts): Promise<L
     otherCacheBytes: answers.cacheBytes,
     device: engine.device,
     allowDeviceFallback: engine.allowDeviceFallback,
+    gpuDir: gpuDirOf(config),
     workers: engine.workers,
     batch: engine.batch,
     threadsPerWorker: engine.threadsPerWorker,

@@ -89,6 +89,8 @@ export const program: Program = {
   listModelIds: (flags) => listModelIds(loadConfig({ flags }).config),
   verifyModels,
   openModelSources,
+  openGpuInstaller: async (flags) =>
+    (await import('./gpu/install-gpu.ts')).openGpuInstaller(loadConfig({ flags }).config),
   startLocalServer: (flags) => startLocalServer(loadConfig({ flags })),
   findDecisionModel,
   learnModel: learnConfigured,

@@ -18,7 +18,7 @@ export const COMMAND_CODES = {
   start_failed: { type: 'server_error', when: 'A model, a port or a file that the command needs cannot be used.' },
   hub_failed: {
     type: 'upstream_error',
-    when: 'The files of a model cannot be had from where they are: not there, not allowed, not reachable, or not what they should be.',
+    when: 'Files, of a model or of CUDA, cannot be had from where they are: not there, not allowed, not reachable, or not what they should be.',
   },
   model_refused: {
     type: 'invalid_request_error',

@@ -9,6 +9,7 @@ import type { LearnNews, LearnOrder, LearnOutcome, LearnReport } from '../learni
 import type { Administration } from '../services/administration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Failure } from './failure.ts';
+import type { GpuInstaller } from './gpu-installer.ts';
 import type { RowReader } from './label/row-reader.ts';
 import type { ModelSources } from './model-sources.ts';
 import type { Paint } from './paint.ts';
@@ -136,6 +137,8 @@ export interface Program {
   listModels(flags: SettingFlags): Promise<readonly ListedModel[]>;
   /** Loaded when it is asked for: nothing else needs a hub. */
   openModelSources(flags: SettingFlags): Promise<ModelSources>;
+  /** Loaded when it is asked for, as above. */
+  openGpuInstaller(flags: SettingFlags): Promise<GpuInstaller>;
   /** Looks at everything a server needs, and changes nothing. Quick: no model is loaded. */
   diagnose(flags: SettingFlags, options: { readonly isQuick: boolean }): AsyncIterable<Finding>;
   /** Ids and aliases, checked against nothing. */

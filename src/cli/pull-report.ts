@@ -81,7 +81,7 @@ function describeTaking(progress: TakeProgress): string {
   const percent = totalBytes === 0 ? 100 : Math.floor((doneBytes / totalBytes) * 100);
   return [
     `${tellSize(doneBytes)} of ${tellSize(totalBytes)} (${percent} %)`,
-    ...(waitSeconds === undefined ? [] : [`the hub is asked again in ${describeSeconds(waitSeconds)}`]),
+    ...(waitSeconds === undefined ? [] : [`asked again in ${describeSeconds(waitSeconds)}`]),
     ...(bytesPerSecond ? [`${tellSize(bytesPerSecond)}/s`] : []),
     ...(secondsLeft ? [`${describeSeconds(secondsLeft)} left`] : []),
     path,

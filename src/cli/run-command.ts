@@ -15,6 +15,7 @@ import { embedCommand } from './embed.ts';
 import { evalCommand } from './eval.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { CommandError, commandFailure, type Failure } from './failure.ts';
+import { gpuInstallCommand } from './gpu-install.ts';
 import { commandHelp, findTopicHelp, groupHelp, programHelp, usageLine } from './help.ts';
 import {
   keysCreateCommand,
@@ -40,6 +41,7 @@ import { requestsCommand, usageCommand } from './usage.ts';
 export const COMMANDS: readonly Command[] = [
   serveCommand,
   doctorCommand,
+  gpuInstallCommand,
   decideCommand,
   embedCommand,
   benchCommand,

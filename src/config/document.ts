@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { HUB_VARIABLES } from './hub-settings.ts';
+import { INDEX_VARIABLES } from './index-settings.ts';
 import { configSchema } from './schema.ts';
 import { noteOf, SETTINGS, type Setting, unwrap } from './settings.ts';
 
@@ -23,6 +24,8 @@ a restart. A configuration with a fault changes nothing.
 
 const HUB_NOTE = `Commands that pull models read the variables of Hugging Face's own tools; a server never asks a hub. A private certificate
 authority is Node's to know, by \`NODE_EXTRA_CA_CERTS\`.`;
+
+const INDEX_NOTE = `\`umpire gpu install\` reads pip's variables, and the proxies above; a server never asks an index.`;
 
 const EXAMPLE = `## Example
 
@@ -58,7 +61,7 @@ export function renderConfigPage(): string {
   const sections = [...new Set(SETTINGS.map(sectionOf))].map(renderSection);
   const { models, upstreams } = configSchema.shape;
   const entries = [renderEntries('models', models), renderEntries('upstreams', upstreams)];
-  return [INTRODUCTION, ...sections, ...entries, renderHubVariables(), EXAMPLE].join('\n');
+  return [INTRODUCTION, ...sections, ...entries, ...renderForeignVariables(), EXAMPLE].join('\n');
 }
 
 function sectionOf({ path }: Setting): string {
@@ -81,10 +84,17 @@ function renderSection(section: string): string {
   ].join('\n');
 }
 
-/** They are none of the server's: it never asks a hub. */
-function renderHubVariables(): string {
-  const rows = Object.entries(HUB_VARIABLES).map(([name, help]) => `| \`${name}\` | ${help} |`);
-  return ['## Variables of the hub', '', HUB_NOTE, '', '| variable | |', '|---|---|', ...rows, ''].join('\n');
+/** They are none of the server's: it asks neither a hub nor an index. */
+function renderForeignVariables(): string[] {
+  return [
+    renderVariables('Variables of the hub', HUB_NOTE, HUB_VARIABLES),
+    renderVariables('Variables of the package index', INDEX_NOTE, INDEX_VARIABLES),
+  ];
+}
+
+function renderVariables(title: string, about: string, variables: Readonly<Record<string, string>>): string {
+  const rows = Object.entries(variables).map(([name, help]) => `| \`${name}\` | ${help} |`);
+  return [`## ${title}`, '', about, '', '| variable | |', '|---|---|', ...rows, ''].join('\n');
 }
 
 function renderEntries(name: string, schema: z.ZodType): string {

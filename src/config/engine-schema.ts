@@ -9,7 +9,7 @@ export const engine = z.strictObject({
     .regex(/^[a-z0-9]+$/, 'must be a name such as auto, cpu or cuda')
     .default('auto')
     .register(note, {
-      help: 'Execution provider: `auto` takes CUDA on Linux where its provider lies beside the runtime library and works, else the CPU; any other name (`cpu`, `cuda`, …) that one. A device runs fp16 and fp32 graphs; with `auto`, a model without them runs on the CPU. What was chosen, and why, is said at the start.',
+      help: 'Execution provider: `auto` takes CUDA on Linux where `umpire gpu install` has brought its provider and it works, else the CPU; any other name (`cpu`, `cuda`, …) that one. A device runs fp16 and fp32 graphs; with `auto`, a model without them runs on the CPU. What was chosen, and why, is said at the start.',
     }),
   allowDeviceFallback: z.boolean().default(false).register(note, {
     help: 'Whether a named device that cannot be used is replaced by `cpu`; otherwise the start fails.',
@@ -57,6 +57,11 @@ export const engine = z.strictObject({
   probeTimeoutMs: milliseconds().default(30_000).register(note, {
     help: 'A run that is this much later than its estimate makes `/readyz` answer 503 until it ends.',
     unit: 'ms',
+  }),
+  gpuDir: text.optional().register(note, {
+    help: 'Where `umpire gpu install` puts the CUDA provider, and where a server looks for it.',
+    path: true,
+    defaultText: '`gpu` in dataDir',
   }),
   cacheDir: text.optional().register(note, {
     help: 'Where optimised graphs are kept between starts.',

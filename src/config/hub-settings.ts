@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 const SECOND_MS = 1000;
 const DEFAULT_TIMEOUT_SECONDS = 10;
@@ -32,18 +32,23 @@ export function parseHubSettings(env: Variables, faults: string[]) {
   const token = isOn(env['HF_HUB_DISABLE_IMPLICIT_TOKEN']) ? undefined : readToken(env, home);
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     faults.push('The token of the hub (HF_TOKEN, or the file HF_TOKEN_PATH) has a character that no token has.');
+  const parts = { faults, defaultSeconds: DEFAULT_TIMEOUT_SECONDS };
   return {
     endpoint: env['HF_ENDPOINT'] || 'https://huggingface.co',
     token,
     isOffline: isOn(env['HF_HUB_OFFLINE']),
     cacheFolder: expandHome(env['HF_HUB_CACHE'] || join(home, 'hub')),
-    answerTimeoutMs: parseSeconds(env, 'HF_HUB_ETAG_TIMEOUT', faults),
-    stallTimeoutMs: parseSeconds(env, 'HF_HUB_DOWNLOAD_TIMEOUT', faults),
-    proxies: {
-      http: env['http_proxy'] || env['HTTP_PROXY'] || '',
-      https: env['https_proxy'] || env['HTTPS_PROXY'] || '',
-      none: env['no_proxy'] || env['NO_PROXY'] || '',
-    },
+    answerTimeoutMs: parseSeconds(env, 'HF_HUB_ETAG_TIMEOUT', parts),
+    stallTimeoutMs: parseSeconds(env, 'HF_HUB_DOWNLOAD_TIMEOUT', parts),
+    proxies: parseProxies(env),
+  };
+}
+
+export function parseProxies(env: Variables) {
+  return {
+    http: env['http_proxy'] || env['HTTP_PROXY'] || '',
+    https: env['https_proxy'] || env['HTTPS_PROXY'] || '',
+    none: env['no_proxy'] || env['NO_PROXY'] || '',
   };
 }
 
@@ -66,8 +71,14 @@ function expandHome(path: string): string {
   return resolve(path.replace(/^~(?=[/\\]|$)/, () => homedir()));
 }
 
-function parseSeconds(env: Variables, name: string, faults: string[]): number {
-  const text = env[name]?.trim() || String(DEFAULT_TIMEOUT_SECONDS);
+interface SecondsParts {
+  readonly faults: string[];
+  readonly defaultSeconds: number;
+}
+
+/** @returns milliseconds */
+export function parseSeconds(env: Variables, name: string, { faults, defaultSeconds }: SecondsParts): number {
+  const text = env[name]?.trim() || String(defaultSeconds);
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
   if (seconds === 0) faults.push(`${name} in the environment: must be a number of seconds.`);
   return seconds * SECOND_MS;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { isRecord } from '../domain/json.ts';
 import { type ConfigFile, readConfigFile } from './config-file.ts';
 import { parseHubSettings } from './hub-settings.ts';
+import { parseIndexSettings } from './index-settings.ts';
 import { type Config, configSchema } from './schema.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 import type { UpstreamModel } from './upstream-schema.ts';
@@ -70,8 +71,17 @@ export function readTargetDatabaseUrl(env: Environment = process.env): string | 
 
 /** Of the hub that models are pulled from, and the cache of its tools. @throws ConfigError with all faults */
 export function readHubSettings(env: Environment = process.env): ReturnType<typeof parseHubSettings> {
+  return withoutFaults((faults) => parseHubSettings(env, faults));
+}
+
+/** Of the package index that `umpire gpu install` asks. @throws ConfigError with all faults */
+export function readIndexSettings(env: Environment = process.env): ReturnType<typeof parseIndexSettings> {
+  return withoutFaults((faults) => parseIndexSettings(env, faults));
+}
+
+function withoutFaults<Settings>(parse: (faults: string[]) => Settings): Settings {
   const faults: string[] = [];
-  const settings = parseHubSettings(env, faults);
+  const settings = parse(faults);
   if (faults.length > 0) throw new ConfigError(faults);
   return settings;
 }

@@ -2,7 +2,9 @@
 // then on is pooled-engine.ts's.
 
 import { resolve } from 'node:path';
-import { findCudaProvider } from '../runtime/cuda-provider.ts';
+import { hasDriver } from '../runtime/cuda/cuda-lacks.ts';
+import { findCuda } from '../runtime/cuda/find-cuda.ts';
+import type { DeviceSetup } from '../runtime/device-setup.ts';
 import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
@@ -19,7 +21,9 @@ const MIB = 2 ** 20;
 /** Beside those that run on a device. */
 const WORKERS_THAT_READ = 2;
 
-export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'plan' | 'openCounter'> {
+export interface LocalEngineOptions
+  extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'plan' | 'openCounter'>,
+    DeviceSetup {
   /** Model folders as models/README.md describes them; their order is the order of `Engine.models`. At least one. */
   readonly modelFolders: readonly string[];
   /** Those of them that are loaded when they are first asked for. Default: none */
@@ -28,10 +32,6 @@ export interface LocalEngineOptions extends Omit<PooledEngineOptions, 'folders' 
   readonly memoryBytes?: number | undefined;
   /** What caches of others in this process may grow to. Default: 0 */
   readonly otherCacheBytes?: number;
-  /** Execution provider: `auto`, `cpu`, `cuda`, or any other name of the runtime library. */
-  readonly device: string;
-  /** Whether a named device that cannot be used may be replaced by `cpu`; otherwise the start fails. */
-  readonly allowDeviceFallback: boolean;
   /** undefined: cores of the cgroup ÷ threads, at least 1. */
   readonly workers: number | undefined;
   /** Folder for optimised graphs, created if missing; undefined: none are kept and every start optimises again. */
@@ -52,7 +52,8 @@ export interface LocalEngine extends Engine {
  */
 export async function createLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const folders = await readModelFolders(options.modelFolders);
-  const { device, allowDeviceFallback, threadsPerWorker, cacheFolder, stateCacheBytes, tokenizer, onEvent } = options;
+  const { device, allowDeviceFallback, gpuDir, threadsPerWorker, cacheFolder, stateCacheBytes, tokenizer } = options;
+  const { onEvent } = options;
   onEvent({ level: 'info', message: `tokenizer: ${await tellTokenizer(tokenizer)}` });
   const workers = options.workers ?? workersByDefault(options);
   const later = new Set(options.laterFolders?.map((path) => resolve(path)));
@@ -63,6 +64,7 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     laterModels: folders.filter(({ path }) => later.has(path)),
     device,
     allowDeviceFallback,
+    gpuDir,
     threads: threadsPerWorker,
     aloneThreads: workers * threadsPerWorker,
     cacheFolder,
@@ -77,9 +79,9 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
 }
 
 /** On a device further workers would only keep memory of it. */
-function workersByDefault({ device, threadsPerWorker, batch }: LocalEngineOptions): number {
+function workersByDefault({ device, gpuDir, threadsPerWorker, batch }: LocalEngineOptions): number {
   const ofCores = defaultWorkers(threadsPerWorker);
-  const isDevice = device !== 'cpu' && (device !== 'auto' || findCudaProvider() !== undefined);
+  const isDevice = device !== 'cpu' && (device !== 'auto' || ('provider' in findCuda(gpuDir) && hasDriver()));
   return isDevice && batch !== undefined ? Math.min(ofCores, batch.inFlight + WORKERS_THAT_READ) : ofCores;
 }
 

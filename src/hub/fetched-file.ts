@@ -1,14 +1,12 @@
-// One file of a commit, brought here by HTTP: gone on with wherever an earlier try ended, in this process or another, and
+// One file that nobody changes any more, brought here by HTTP: gone on with wherever an earlier try ended, in this process or another, and
 // given its name only when its bytes are those that the list of files names.
 
 import { type FileHandle, open, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ContentHash, readChunks } from './content-hash.ts';
-import type { HubEndpoint } from './endpoint.ts';
 import { connectionFault, type HubAnswer, type HubConnections } from './hub-connections.ts';
 import { HubError } from './hub-error.ts';
-import type { FileHash, RepositoryCommit, RepositoryFile, TakenFile } from './model-files.ts';
-import { explainRefusal } from './refused-answer.ts';
+import type { FileHash, RepositoryFile, TakenFile } from './model-files.ts';
 import { showPath } from './repository-path.ts';
 import { settleFile } from './settled-file.ts';
 import type { ProgressMeter } from './take-progress.ts';
@@ -21,10 +19,20 @@ export interface HashedFile extends RepositoryFile {
   readonly hash: FileHash;
 }
 
+/** Whoever has the files. */
+export interface FileSource {
+  /** For messages. */
+  readonly address: string;
+  /** Of the files, where their source has commits and names them. */
+  readonly commit?: string;
+  urlOf(path: string): URL;
+  /** What an answer means that is neither the file nor its rest. @returns HubError, or TemporaryFault */
+  explain(answer: HubAnswer, path: string): Error;
+}
+
 export interface FetchParts {
-  readonly endpoint: HubEndpoint;
+  readonly source: FileSource;
   readonly connections: HubConnections;
-  readonly origin: RepositoryCommit;
   readonly folder: string;
   readonly meter: ProgressMeter;
   readonly pause: Pause;
@@ -72,7 +80,7 @@ export async function fetchFile(file: HashedFile, parts: FetchParts): Promise<Ta
     // What lay there may have been spoilt by a loss of power; what came just now was not.
     if (wasBegun === 0)
       throw new HubError(
-        `${showPath(path)} came from ${parts.origin.endpoint} with other bytes than its list of files names (${file.hash.algorithm}).`,
+        `${showPath(path)} came from ${parts.source.address} with other bytes than its list of files names (${file.hash.algorithm}).`,
       );
     wasBegun = 0;
   }
@@ -158,22 +166,18 @@ class GrowingFile {
 
 /** @throws TemporaryFault when it ended before its time */
 async function fetchRest(growing: GrowingFile, parts: FetchParts): Promise<void> {
-  const { endpoint, connections, origin, meter, signal } = parts;
+  const { source, connections, meter, signal } = parts;
   const { path, bytes } = growing.file;
-  const url = endpoint.fileUrl(origin, path);
+  const url = source.urlOf(path);
   const answer = await connections.ask({ url, fromByte: growing.bytes, signal, mayLeave: true });
   try {
     if (answer.status === 416 && growing.bytes > 0) {
       meter.addFound(path, -growing.bytes);
       await growing.restart();
-      throw new TemporaryFault(`${endpoint.address} has no rest of ${showPath(path)} (status 416).`, { waitMs: 0 });
+      throw new TemporaryFault(`${source.address} has no rest of ${showPath(path)} (status 416).`, { waitMs: 0 });
     }
-    if (answer.status !== 200 && answer.status !== 206) {
-      const what = `the file ${showPath(path)} at ${origin.commit}`;
-      const asked = { endpoint: endpoint.address, repo: origin.repo, hasToken: connections.hasToken, what };
-      throw explainRefusal(answer, asked, Date.now());
-    }
-    checkAnswer(answer, growing, origin);
+    if (answer.status !== 200 && answer.status !== 206) throw source.explain(answer, path);
+    checkAnswer(answer, growing, source);
     // The whole file came, though only its rest was asked for.
     if (answer.status === 200 && growing.bytes > 0) {
       meter.addFound(path, -growing.bytes);
@@ -194,19 +198,15 @@ async function fetchRest(growing: GrowingFile, parts: FetchParts): Promise<void>
 }
 
 /** Whether it is the file that was listed, and what of it comes. @throws HubError before a byte of it is kept */
-function checkAnswer(
-  { status, headers, ownHeaders }: HubAnswer,
-  growing: GrowingFile,
-  { commit }: RepositoryCommit,
-): void {
+function checkAnswer({ status, headers, ownHeaders }: HubAnswer, growing: GrowingFile, { commit }: FileSource): void {
   const { path, bytes, hash } = growing.file;
   const refuse = (why: string): never => {
-    throw new HubError(`The hub's answer for ${showPath(path)} is not the file of its list: ${why}.`);
+    throw new HubError(`The answer for ${showPath(path)} is not the file of the list: ${why}.`);
   };
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') refuse(`it is packed (${encoding}), though that was not asked for`);
   const ownCommit = ownHeaders['x-repo-commit'];
-  if (ownCommit !== undefined && ownCommit !== commit) refuse('it is of another commit');
+  if (ownCommit !== undefined && commit !== undefined && ownCommit !== commit) refuse('it is of another commit');
   const linkedSize = ownHeaders['x-linked-size'];
   if (linkedSize !== undefined && Number(linkedSize) !== bytes)
     refuse(`it has ${linkedSize} bytes instead of ${bytes}`);

@@ -3,13 +3,14 @@
 
 import { isRecord, parsePlainJson } from '../domain/json.ts';
 import type { HubEndpoint } from './endpoint.ts';
-import { connectionFault, type HubAnswer, type HubConnections } from './hub-connections.ts';
+import type { HubConnections } from './hub-connections.ts';
 import { HubError } from './hub-error.ts';
 import type { FileHash, RepositoryFacts, RepositoryFile } from './model-files.ts';
 import { explainRefusal } from './refused-answer.ts';
 import { readCard } from './repository-card.ts';
 import { isRepositoryName, type NamedRevision } from './repository-name.ts';
 import { findNameFault, findPathFault, showPath } from './repository-path.ts';
+import { readSmallText } from './small-text.ts';
 import { Patience, type Pause } from './temporary-fault.ts';
 
 export interface ApiParts {
@@ -28,7 +29,6 @@ export interface FoundRevision {
 
 const COMMIT = /^[0-9a-f]{40}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
-const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 100_000;
 
 /** @throws HubError */
@@ -126,27 +126,11 @@ async function askForJson(url: URL, asked: AskedFor, parts: ApiParts): Promise<J
       const refused = { ...asked, endpoint: endpoint.address, hasToken: connections.hasToken };
       throw explainRefusal(answer, refused, Date.now());
     }
-    const text = await readText(answer, { host: url.host, signal });
+    const text = await readSmallText(answer, { host: url.host, signal });
     try {
       return { data: parsePlainJson(text), link: answer.headers['link'] };
     } catch {
       throw new HubError(`${endpoint.address} answers with something else than JSON. Is it a hub?`);
     }
   });
-}
-
-async function readText({ body }: HubAnswer, from: { host: string; signal: AbortSignal | undefined }): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      if (bytes > MAX_PAGE_BYTES) throw new HubError(`${from.host} answers with more than a list of files can be.`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    from.signal?.throwIfAborted();
-    throw error instanceof HubError ? error : connectionFault(error, from.host);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

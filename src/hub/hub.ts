@@ -1,17 +1,17 @@
 // A hub that models are pulled from: Hugging Face's protocol, at its own address or at a mirror's. The door of this folder
 // for whatever needs the network.
 
-import { mkdir } from 'node:fs/promises';
 import { chooseFiles } from './chosen-files.ts';
 import { HubEndpoint } from './endpoint.ts';
-import { countFound, type FetchParts, fetchFile, type HashedFile } from './fetched-file.ts';
-import { checkRoom, tellFullDisk } from './folder-room.ts';
+import type { FileSource, HashedFile } from './fetched-file.ts';
 import { findRevision, listFiles } from './hub-api.ts';
 import { type ConnectionSettings, HubConnections } from './hub-connections.ts';
 import { HubError } from './hub-error.ts';
-import type { ModelFiles, TakenFile, TakeOptions } from './model-files.ts';
+import type { ModelFiles, RepositoryCommit } from './model-files.ts';
+import { explainRefusal } from './refused-answer.ts';
+import { takeRemoteFiles } from './remote-files.ts';
 import type { NamedRevision } from './repository-name.ts';
-import { ProgressMeter } from './take-progress.ts';
+import { showPath } from './repository-path.ts';
 import { type Pause, pauseForReal } from './temporary-fault.ts';
 
 export interface HubSettings extends ConnectionSettings {
@@ -75,7 +75,8 @@ async function describeRepository(
     files,
     take: async (paths, options) => {
       const chosen = chooseFiles(files, paths).filter(isHashed);
-      return await concealing(hub, () => takeHubFiles(chosen, { ...hub, origin }, options));
+      const parts = { ...hub, source: sourceOf(hub, origin) };
+      return await concealing(hub, () => takeRemoteFiles(chosen, parts, options));
     },
   };
 }
@@ -85,23 +86,18 @@ function isHashed(file: { readonly hash: HashedFile['hash'] | undefined }): file
   return file.hash !== undefined;
 }
 
-async function takeHubFiles(
-  files: readonly HashedFile[],
-  parts: Omit<FetchParts, 'folder' | 'meter' | 'signal'>,
-  { folder, onProgress, signal }: TakeOptions,
-): Promise<TakenFile[]> {
-  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const meter = new ProgressMeter({ totalBytes, onProgress, nowMs: () => performance.now() });
-  const taken: TakenFile[] = [];
-  try {
-    await mkdir(folder, { recursive: true });
-    const found = await Promise.all(files.map((file) => countFound(file, folder)));
-    await checkRoom(folder, totalBytes - found.reduce((sum, bytes) => sum + bytes, 0));
-    for (const file of files) taken.push(await fetchFile(file, { ...parts, folder, meter, signal }));
-  } catch (error) {
-    throw tellFullDisk(error, folder);
-  }
-  return taken;
+function sourceOf({ endpoint, connections }: OpenHub, origin: RepositoryCommit): FileSource {
+  const { repo, commit } = origin;
+  return {
+    address: endpoint.address,
+    commit,
+    urlOf: (path) => endpoint.fileUrl(origin, path),
+    explain: (answer, path) => {
+      const what = `the file ${showPath(path)} at ${commit}`;
+      const asked = { endpoint: endpoint.address, repo, hasToken: connections.hasToken, what };
+      return explainRefusal(answer, asked, Date.now());
+    },
+  };
 }
 
 /** A hub may repeat what it was sent: no message of ours does. */

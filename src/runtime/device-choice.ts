@@ -3,7 +3,8 @@
 
 import { join } from 'node:path';
 import { messageOf } from '../domain/errors.ts';
-import { findLoadFault } from './cuda-provider.ts';
+import { explainCuda, hasDriver } from './cuda/cuda-lacks.ts';
+import type { FoundCuda } from './cuda/find-cuda.ts';
 import type { ModelFolder } from './model-folder/manifest.ts';
 import { findPrecision } from './model-folder/precision.ts';
 import { StartError } from './start-error.ts';
@@ -14,8 +15,7 @@ export interface DeviceRequest {
   /** Whether a named device that cannot be used may be replaced by the CPU. */
   readonly allowFallback: boolean;
   readonly models: readonly ModelFolder[];
-  /** The file that CUDA needs; undefined: it is not there. */
-  readonly cudaProvider: string | undefined;
+  readonly cuda: FoundCuda;
   /** Opens a graph on a device, and closes it. Rejects with the reason why that cannot be. */
   readonly tryGraph: (path: string, device: string) => Promise<void>;
 }
@@ -51,8 +51,8 @@ export async function chooseDevice(request: DeviceRequest): Promise<DeviceChoice
 }
 
 async function chooseByItself(request: DeviceRequest): Promise<DeviceChoice> {
-  const { cudaProvider, models } = request;
-  if (cudaProvider === undefined) return autoChoice(CPU, 'no CUDA provider beside the runtime library');
+  const { cuda, models } = request;
+  if (!('provider' in cuda)) return chooseWithout(cuda);
   const lacking = lackingGraphs(models, CUDA);
   if (lacking.length === models.length)
     return autoChoice(CPU, 'no model has fp16 or fp32 graphs, which CUDA would run');
@@ -61,22 +61,25 @@ async function chooseByItself(request: DeviceRequest): Promise<DeviceChoice> {
   return autoChoice(CUDA, lacking.length === 0 ? 'it works' : `it works; ${describeLack(lacking)}; cpu for these`);
 }
 
+/** Most machines without a provider have no GPU either, and their operators need no advice. */
+function chooseWithout({ reason, isAbsent }: Exclude<FoundCuda, { provider: string }>): DeviceChoice {
+  if (!isAbsent) return { device: CPU, warning: `device: cpu (auto: CUDA cannot be used: ${reason})` };
+  return autoChoice(CPU, hasDriver() ? `an NVIDIA driver is here, but ${reason}` : 'no NVIDIA driver is here');
+}
+
 function autoChoice(device: string, reason: string): DeviceChoice {
   return { device, note: `device: ${device} (auto: ${reason})` };
 }
 
-async function findFault(
-  device: string,
-  { models, cudaProvider, tryGraph }: DeviceRequest,
-): Promise<string | undefined> {
+async function findFault(device: string, { models, cuda, tryGraph }: DeviceRequest): Promise<string | undefined> {
   const path = models.map((folder) => findGraph(folder, device)).find((found) => found !== undefined);
   if (path === undefined) return describeLack(lackingGraphs(models, device));
+  if (device === CUDA && !('provider' in cuda)) return cuda.reason;
   try {
     await tryGraph(path, device);
     return undefined;
   } catch (error) {
-    const loadFault = device === CUDA && cudaProvider !== undefined ? findLoadFault(cudaProvider) : undefined;
-    return loadFault ?? messageOf(error);
+    return (device === CUDA ? explainCuda(cuda) : undefined) ?? messageOf(error);
   }
 }
 

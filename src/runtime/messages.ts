@@ -2,18 +2,17 @@
 
 import type { ErrorRecord } from '../domain/errors.ts';
 import type { Question } from '../domain/question.ts';
+import type { DeviceSetup } from './device-setup.ts';
 import type { LoadedModelReport } from './load-report.ts';
 import type { ModelFolder } from './model-folder/manifest.ts';
 import type { TokenizerChoice } from './tokenizer/open-tokenizer.ts';
 
 /** `workerData` of every worker. */
-export interface WorkerSetup {
+export interface WorkerSetup extends DeviceSetup {
   /** That are loaded at the start. */
   readonly models: readonly ModelFolder[];
   /** That are loaded by the first task that needs them. Default: none */
   readonly laterModels?: readonly ModelFolder[];
-  readonly device: string;
-  readonly allowDeviceFallback: boolean;
   /** Of one run. */
   readonly threads: number;
   /** Of one run while no other worker has anything to do. Default: the same. */

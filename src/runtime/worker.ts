@@ -1,9 +1,12 @@
 // A worker's entry: loads its models, then answers tasks one at a time. Never speaks HTTP; everything it reaches stays
 // free of fastify, zod and undici.
 
+// First of all, for the runtime library is loaded by what follows.
+import './cuda/worker-cuda.ts';
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../domain/errors.ts';
-import { findCudaProvider } from './cuda-provider.ts';
+import { workerCuda } from './cuda/worker-cuda.ts';
 import { chooseDevice, type DeviceChoice } from './device-choice.ts';
 import { StateMemory } from './families/split-encoder/state-memory.ts';
 import { performTask } from './family-tasks.ts';
@@ -29,7 +32,7 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
       requested: setup.device,
       allowFallback: setup.allowDeviceFallback,
       models: [...setup.models, ...(setup.laterModels ?? [])],
-      cudaProvider: findCudaProvider(),
+      cuda: workerCuda,
       tryGraph,
     });
     const memory = new StateMemory({ keptBytes: setup.stateCacheBytes, scratchBytes: setup.scratchBytes });

@@ -82,6 +82,7 @@ export function program(parts: Partial<Program> = {}) {
     listModelIds: NO_SUCH_PLACE,
     verifyModels: NO_SUCH_PLACE,
     openModelSources: NO_SUCH_PLACE,
+    openGpuInstaller: NO_SUCH_PLACE,
     startLocalServer: NO_SUCH_PLACE,
     findDecisionModel: NO_SUCH_PLACE,
     learnModel: NO_SUCH_PLACE,

@@ -84,6 +84,42 @@ describe('doctor', () => {
     expect(out).toMatch(/^fail +configuration +log\.level/m);
   });
 
+  it('names what a device lacks that was asked for, and blames no model for it', async () => {
+    const gpuDir = join(folder, 'gpu');
+    const env = { UMPIRE_PORT: '0', UMPIRE_ENGINE_DEVICE: 'cuda', UMPIRE_ENGINE_GPU_DIR: gpuDir };
+    const without = await doctor(env);
+    expect(without.code).toBe(1);
+    const reason = process.platform === 'linux' && process.arch === 'x64' ? '`umpire gpu install`' : 'Linux on x64';
+    expect(without.out).toMatch(new RegExp(`^fail +device +cuda cannot be used: .*${reason}`, 'm'));
+    expect(without.out).not.toContain('golden cases');
+    expect(without.out).toMatch(/^1 fault, /m);
+    const forgiving = await doctor({ ...env, UMPIRE_ENGINE_ALLOW_DEVICE_FALLBACK: 'true' }, ['--quick']);
+    expect(forgiving).toMatchObject({ code: 0, out: expect.stringMatching(/^warn +device +cpu: /m) });
+  });
+
+  it.runIf(process.platform === 'linux' && process.arch === 'x64')(
+    'names a provider that is of another version, or was changed after the install',
+    async () => {
+      const gpuDir = join(folder, 'gpu');
+      const env = { UMPIRE_PORT: '0', UMPIRE_ENGINE_GPU_DIR: gpuDir };
+      mkdirSync(join(gpuDir, 'onnxruntime-1.0.0'), { recursive: true });
+      const { code, out } = await doctor(env, ['--quick']);
+      expect(code).toBe(0);
+      expect(out).toMatch(
+        /^warn +device +cpu: the CUDA provider in .* is of version 1\.0\.0, the runtime library of /m,
+      );
+      const version = /the runtime library of ([\d.]+):/.exec(out)?.[1] ?? '';
+      const installed = join(gpuDir, `onnxruntime-${version}`);
+      mkdirSync(installed);
+      const file = { name: 'libonnxruntime_providers_cuda.so', bytes: 5, sha256: 'of other bytes' };
+      writeFileSync(join(installed, file.name), 'other');
+      writeFileSync(join(installed, 'cuda.json'), JSON.stringify({ format: 1, version, files: [file] }));
+      expect((await doctor(env)).out).toMatch(
+        /^warn +device +libonnxruntime_providers_cuda\.so in .* has other bytes/m,
+      );
+    },
+  );
+
   it('works beside a running server, and as JSON', async () => {
     const server = new ServerProcess({ UMPIRE_MODELS: TINY_MODEL, UMPIRE_API_KEY: 'a-fixed-key-for-this-test' });
     try {

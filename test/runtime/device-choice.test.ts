@@ -34,7 +34,7 @@ const choose = (changes: Partial<DeviceRequest>) =>
     requested: 'auto',
     allowFallback: false,
     models: [floats],
-    cudaProvider: provider,
+    cuda: { provider, folder: undefined, libraries: [] },
     tryGraph,
     ...changes,
   });
@@ -45,9 +45,21 @@ const works = async (): Promise<void> => undefined;
 describe('device auto', () => {
   it('is the CPU without a provider, and nothing is tried', async () => {
     const tried: string[] = [];
-    const choice = await choose({ cudaProvider: undefined, tryGraph: async (path) => void tried.push(path) });
-    expect(choice).toEqual({ device: 'cpu', note: 'device: cpu (auto: no CUDA provider beside the runtime library)' });
+    const cuda = { reason: 'there is no provider', isAbsent: true };
+    const { device, note } = await choose({ cuda, tryGraph: async (path) => void tried.push(path) });
+    expect(device).toBe('cpu');
+    expect(note).toMatch(
+      /^device: cpu \(auto: (no NVIDIA driver is here|an NVIDIA driver is here, but there is no provider)\)$/,
+    );
     expect(tried).toEqual([]);
+  });
+
+  it('is the CPU where the provider is of no use, and warns', async () => {
+    const cuda = { reason: 'the provider is of version 1.29.0', isAbsent: false };
+    expect(await choose({ cuda })).toEqual({
+      device: 'cpu',
+      warning: 'device: cpu (auto: CUDA cannot be used: the provider is of version 1.29.0)',
+    });
   });
 
   it.runIf(process.platform === 'linux')(
@@ -56,7 +68,8 @@ describe('device auto', () => {
       const { device, warning } = await choose({});
       expect(device).toBe('cpu');
       expect(warning).toMatch(/^device: cpu \(auto: CUDA cannot be used: .+/);
-      expect(warning).toContain(provider);
+      // What the system lacks comes before what the loader says of a file that is no library.
+      expect(warning).toMatch(new RegExp(`NVIDIA driver|CUDA 13|cuDNN 9|${provider}`));
     },
   );
 
@@ -82,6 +95,12 @@ describe('a named device', () => {
     const refused = choose({ requested: 'cuda', models: [floats, integers], tryGraph: works });
     await expect(refused).rejects.toThrow(StartError);
     await expect(refused).rejects.toThrow('device cuda cannot be used: no fp16 or fp32 graphs in integers');
+  });
+
+  it('says what is missing in the words of the provider', async () => {
+    const cuda = { reason: 'no CUDA provider is installed', isAbsent: true };
+    const refused = choose({ requested: 'cuda', cuda });
+    await expect(refused).rejects.toThrow('device cuda cannot be used: no CUDA provider is installed');
   });
 
   it('is used by the models that have, if the others may run on the CPU', async () => {

@@ -11,7 +11,6 @@ import type { Config } from '../../config/schema.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import { findListenFault, isReachableFromOutside } from '../../http/listen-address.ts';
-import { findCudaProvider } from '../../runtime/cuda-provider.ts';
 import type { ModelFolder } from '../../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../../runtime/model-folder/model-folder.ts';
 import { isAddon, loadAddon } from '../../runtime/native.ts';
@@ -27,6 +26,7 @@ import type { LearnedFolder } from '../learned/learned-folder.ts';
 import { checkLearnedModels } from '../learned/listed-learned-models.ts';
 import { locateStore } from '../store-location.ts';
 import { lookAtClock, type OtherClock } from './clock.ts';
+import { lookAtDevice } from './device.ts';
 import { fault, note, ok, warning } from './findings.ts';
 import { lookAtDisk, lookAtMemory, lookAtNode, lookAtProcessor } from './machine.ts';
 import { findPortHolder } from './port-holder.ts';
@@ -61,10 +61,11 @@ export async function* diagnose({ flags, verify, nowMs }: Examination): AsyncGen
   ].flat();
   yield lookAtClock(clocks, nowMs());
   yield await lookAtTokenizer(config);
-  yield lookAtDevice(config);
+  const hasDevice = yield* lookAtDevice(config, { isQuick: verify === undefined });
   const folders = yield* lookAtModels(config);
   yield await lookAtModelMemory(config, folders);
-  if (verify !== undefined) for (const folder of folders) yield* lookAtAnswers(folder, verify);
+  // Without the device no model is loaded, and none is to blame.
+  if (verify !== undefined && hasDevice) for (const folder of folders) yield* lookAtAnswers(folder, verify);
 }
 
 function readConfig(flags: SettingFlags): LoadedConfig | readonly string[] {
@@ -168,13 +169,6 @@ async function lookAtTokenizer({ engine }: Config): Promise<Finding> {
   if (isAddon(addon)) return ok('tokenizer', 'native');
   const remedy = 'with a C++ compiler: npm run native:build';
   return note('tokenizer', `JavaScript, which is slower: ${addon.reason}`, remedy);
-}
-
-/** What a start would begin with; whether a device works, a run of the models tells. */
-function lookAtDevice({ engine: { device } }: Config, cudaProvider = findCudaProvider()): Finding {
-  if (device !== 'auto') return ok('device', `${device}, as configured`);
-  if (cudaProvider === undefined) return ok('device', 'cpu (auto: no CUDA provider beside the runtime library)');
-  return ok('device', `auto: CUDA will be tried, for ${cudaProvider} is there`);
 }
 
 /** @returns folders that are sound */

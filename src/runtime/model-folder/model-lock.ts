@@ -25,6 +25,11 @@ export class ModelBusyError extends StartError {}
  * @throws ModelBusyError when somebody else holds it, in this process too; StartError when it cannot be written
  */
 export async function holdModelLock(file: string, id: string): Promise<ModelLock> {
+  return await holdFileLock(file, `Somebody else is at work on the model ${id}.`);
+}
+
+/** The same for anything else that one process does at a time. @param busy what is said when somebody else holds it */
+export async function holdFileLock(file: string, busy: string): Promise<ModelLock> {
   const lock = await openLock(file);
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -32,8 +37,7 @@ export async function holdModelLock(file: string, id: string): Promise<ModelLock
     lock.close();
     const isHeld = error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === SQLITE_BUSY;
     if (!isHeld) throw cannotWrite(file, error);
-    const message = `Somebody else is at work on the model ${id}. When that has ended, this can be tried again.`;
-    throw new ModelBusyError(message, { cause: error });
+    throw new ModelBusyError(`${busy} When that has ended, this can be tried again.`, { cause: error });
   }
   held.add(lock);
   return {
