@@ -26,15 +26,15 @@ export interface ModelIdentity {
 export interface FrozenDocument {
   /** `[options]`, in the order of the question; noul: false, true. */
   readonly zeroShot: readonly number[];
-  /** `[parts]`: the base's vector, the embedder's of the whole text. */
-  readonly vectors: readonly [Float32Array, Float32Array];
+  /** `[parts]`: the base's vector, the question's view, the embedder's vector of the whole text. */
+  readonly vectors: readonly Float32Array[];
 }
 
 export interface JudgedModels {
   readonly decision: ModelIdentity & { readonly asked: AskedModel };
   readonly baseline: ModelIdentity;
-  /** Of the baseline's vectors. */
-  readonly embedDimensions: number;
+  /** Dimensions of `FrozenDocument.vectors`. */
+  readonly vectorParts: readonly number[];
   /** Execution provider in use. */
   readonly device: string;
   /** What heads are fitted on: the base's own probabilities of a question, and its vector joined to the embedder's. */
@@ -53,6 +53,10 @@ export async function withModels<T>(
   if (decision.manifest.type !== 'decision') throw new Error('The judged model must be of type "decision".');
   if (baseline.manifest.type !== 'embedding') throw new Error(`${EMBEDDING_MODEL} must be of type "embedding".`);
   const { id, temperatures } = decision.manifest;
+  const hidden =
+    decision.manifest.family === 'split-encoder'
+      ? decision.manifest.shape.heads * decision.manifest.shape.head_size
+      : 0;
   const { id: baselineId, limits, dimensions } = baseline.manifest;
   const tokenizer = await openTokenizer(decision.path, 'javascript');
   const baselineTokenizer = await openTokenizer(baseline.path, 'javascript');
@@ -65,11 +69,11 @@ export async function withModels<T>(
       return answers.map(probabilitiesInOrder);
     };
     const freeze = async (state: string, question: Question): Promise<FrozenDocument> => {
-      const job = { modelId: id, state, questions: [question], wantsVector: true } as const;
-      const { answers, vector } = await engine.ticketFor(job, caller).run();
+      const job = { modelId: id, state, questions: [question], wantsVectors: true } as const;
+      const { answers, vector, views: [view] = [] } = await engine.ticketFor(job, caller).run();
       const [answer] = answers;
-      if (answer === undefined || vector === undefined) throw new Error(`${id} gives no vectors.`);
-      return { zeroShot: probabilitiesInOrder(answer), vectors: [vector, await embedWhole(state)] };
+      if (!(answer && vector && view)) throw new Error(`${id} gives no vectors.`);
+      return { zeroShot: probabilitiesInOrder(answer), vectors: [vector, view, await embedWhole(state)] };
     };
     const embedWhole = async (text: string): Promise<Float32Array> => {
       const whole = { dimensions: undefined, encoding: 'float', readsWindows: true } as const;
@@ -92,7 +96,7 @@ export async function withModels<T>(
       return await use({
         decision: { id, digest: decision.digest, asked },
         baseline: { id: baselineId, digest: baseline.digest },
-        embedDimensions: dimensions,
+        vectorParts: [hidden, hidden, dimensions],
         device,
         freeze,
         embed,

@@ -45,6 +45,7 @@ const SCRATCH_BYTES = 12 * 1024 * 1024;
 /** Passes a session's runs on and keeps a copy of what went in. */
 function record(session: GraphSession, runs: RecordedRun[]): GraphSession {
   return {
+    outputs: session.outputs,
     run: (feeds) => {
       runs.push({ session, feeds: copyFeeds(feeds) });
       return session.run(feeds);

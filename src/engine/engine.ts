@@ -33,8 +33,8 @@ export interface DecideJob {
   readonly state: string;
   /** At least one. */
   readonly questions: readonly Question[];
-  /** Whether the document's vector is asked for, where the model's family gives one. Default: no. */
-  readonly wantsVector?: boolean;
+  /** Whether vectors are asked for: the document's and each question's view of it, where the model gives them. Default: no. */
+  readonly wantsVectors?: boolean;
 }
 
 export interface DecideResult {
@@ -46,6 +46,11 @@ export interface DecideResult {
    * layer's values, `[heads · head_size]`. Absent: not asked for, or the family gives none.
    */
   readonly vector?: Float32Array;
+  /**
+   * `[questions]`: what each saw in the document, whatever its options: the mean of the last states of its instructions,
+   * `[heads · head_size]`, the same to the bit however it was run. Absent: not asked for, or the model's graphs give none.
+   */
+  readonly views?: readonly Float32Array[];
   /** `[questions]` of a learned model: a head that was fitted to labelled rows, or its base. Absent: of any other model. */
   readonly answeredBy?: readonly AnswerOrigin[];
   /** It shared runs with jobs of others: alone it may differ by the tolerance of shared runs. Absent: to the bit. */

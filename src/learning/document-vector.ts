@@ -1,7 +1,7 @@
 // The vector that a head reads of a document, out of the parts that models give of it. Pure.
 
 /**
- * One after the other: that of the base, then that of the embedder; one of them may be missing.
+ * One after the other: that of the base, then the question's view of it, then that of the embedder; some may be missing.
  * @param parts each `[dimensions]` of its model @returns `[dimensions]` of all
  */
 export function joinVectors(parts: readonly (Float32Array | undefined)[]): Float32Array {

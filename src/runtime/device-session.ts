@@ -26,6 +26,10 @@ export class DeviceSession implements GraphSession {
     this.#slots = new Int32Array(slots);
   }
 
+  get outputs(): readonly string[] {
+    return this.#session.outputs;
+  }
+
   run(...asked: Parameters<GraphSession['run']>): ReturnType<GraphSession['run']> {
     return this.#inTurn(() => this.#session.run(...asked));
   }

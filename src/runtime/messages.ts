@@ -50,8 +50,8 @@ export interface DecideTask {
   readonly places?: readonly number[];
   /** Nobody is expected to ask about this document again: it need not be kept where keeping it costs. Default: false */
   readonly isPassing?: boolean;
-  /** Whether the document's vector is asked for, where the family gives one. Default: false */
-  readonly wantsVector?: boolean | undefined;
+  /** Whether vectors are asked for, where the family gives them. Default: false */
+  readonly wantsVectors?: boolean | undefined;
 }
 
 /**
@@ -152,8 +152,7 @@ export interface AnswerTask {
   readonly modelId: string;
   readonly questions: readonly Question[];
   readonly document: SharedDocument;
-  /** Default: false */
-  readonly wantsVector?: boolean | undefined;
+  readonly wantsVectors?: boolean | undefined;
 }
 
 /** Some of the runs of one question that is too long for a part: to be ended when all slices are there. */
@@ -165,8 +164,7 @@ export interface AnswerSliceTask {
   /** 0 to `slices` − 1. */
   readonly slice: number;
   readonly slices: number;
-  /** Default: false */
-  readonly wantsVector?: boolean | undefined;
+  readonly wantsVectors?: boolean | undefined;
 }
 
 /** What the slices of one question have found, put together. */
@@ -236,13 +234,15 @@ interface Timed {
   readonly inferMs: number;
 }
 
-/** Of a task that may want the document's vector. */
-interface WithVector {
-  /** `[dimensions of the family]`, the same bits whichever task gives it; absent: not asked for, or the family gives none. */
+/** Of a task that may want vectors, the same bits whichever task gives them. Absent: not asked for, or the model gives none. */
+interface WithVectors {
+  /** Of the document, `[dimensions of the family]`. */
   readonly vector?: Float32Array;
+  /** `[questions]`: what each saw in the document, `[hidden]`; of a slice, if the question's first run is in it. */
+  readonly views?: readonly Float32Array[];
 }
 
-export interface DecideReply extends Timed, WithVector {
+export interface DecideReply extends Timed, WithVectors {
   /** `[questions][options]`, in the order of the request. */
   readonly probabilities: readonly (readonly number[])[];
   readonly inputTokens: number;
@@ -263,7 +263,7 @@ export interface EncodeReply extends Timed {
   readonly keptTokens: number;
 }
 
-export interface AnswerReply extends Timed, WithVector {
+export interface AnswerReply extends Timed, WithVectors {
   /** `[questions][options]`, in the order of the request. */
   readonly probabilities: readonly (readonly number[])[];
 }
@@ -276,7 +276,7 @@ export interface EmbeddedWindows {
   readonly tokens: readonly number[];
 }
 
-export interface AnswerSliceReply extends Timed, WithVector {
+export interface AnswerSliceReply extends Timed, WithVectors {
   /** `[runs][pieces × hidden]`, in the order of the runs. */
   readonly vectors: readonly Float32Array[];
 }

@@ -8,6 +8,8 @@ import type { GraphSignature, GraphValue } from './graph-signature.ts';
 export type { Tensor } from 'onnxruntime-node';
 
 export interface GraphSession {
+  /** Names of what the graph gives. */
+  readonly outputs: readonly string[];
   /** Runs the graph; blocks this thread. @param wanted outputs, else all of them @returns outputs by name */
   run(feeds: Readonly<Record<string, Tensor>>, wanted?: readonly string[]): Promise<Readonly<Record<string, Tensor>>>;
   /** The same, with these outputs written into the data of these tensors, which have their shapes. */
@@ -164,6 +166,7 @@ async function optimizeTo(
 
 function wrap(session: InferenceSession): GraphSession {
   return {
+    outputs: session.outputNames,
     run: (feeds, wanted = session.outputNames) =>
       session.run(feeds, wanted) as Promise<Readonly<Record<string, Tensor>>>,
     runInto: async (feeds, outputs) => {

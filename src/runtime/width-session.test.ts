@@ -7,6 +7,7 @@ function named(name: string, ran: string[]): GraphSession {
     ran.push(`${name} ${what}`);
   };
   return {
+    outputs: ['logits'],
     run: async () => {
       note('run');
       return {};

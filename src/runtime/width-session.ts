@@ -68,6 +68,10 @@ export class WidthSession implements GraphSession {
     [this.#narrow, this.#wide, this.#width] = [narrow, wide, width];
   }
 
+  get outputs(): readonly string[] {
+    return this.#narrow.outputs;
+  }
+
   run(...asked: Parameters<GraphSession['run']>): ReturnType<GraphSession['run']> {
     return this.#chosen.run(...asked);
   }

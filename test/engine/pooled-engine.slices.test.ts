@@ -61,8 +61,12 @@ function replyTo(task: Task, keptTokens: number) {
   const questions = 'questions' in task ? task.questions : [];
   const probabilities = questions.map(() => [0.5, 0.5]);
   const isKept = task.kind === 'decide' && task.isPassing !== true;
-  const vector = 'wantsVector' in task && task.wantsVector === true ? Float32Array.of(questions.length) : undefined;
-  return { ...times, probabilities, inputTokens: tokens(state) + 1, stateTokens: tokens(state), isKept, vector };
+  const isWanted = 'wantsVectors' in task && task.wantsVectors === true;
+  const vectors = isWanted && {
+    vector: Float32Array.of(7),
+    views: questions.map(({ instructions }) => Float32Array.of(instructions.length)),
+  };
+  return { ...times, probabilities, inputTokens: tokens(state) + 1, stateTokens: tokens(state), isKept, ...vectors };
 }
 
 const short = simulatedJob(60);
@@ -104,17 +108,19 @@ describe('a long decision', () => {
     expect((await done).answers).toHaveLength(2);
   });
 
-  it('has its vector told by one of the parts that answer', async () => {
+  it('has its vector told by the parts that answer, and each view in the place of its question', async () => {
     const { decide, pool, finish } = await setUp();
-    const done = decide({ ...long, wantsVector: true });
-    const asked: unknown[] = [];
+    const questions = long.questions.map((question, at) => ({ ...question, instructions: 'why?'.repeat(at + 1) }));
+    const done = decide({ ...long, questions, wantsVectors: true });
+    const parts: number[] = [];
     while (pool.started.length > 0) {
-      const [{ worker, task } = { worker: 0, task: undefined }] = pool.started;
-      if (task?.kind === 'answer') asked.push(task.wantsVector);
-      await finish(worker);
+      const [last] = pool.started.slice(-1);
+      if (last?.task.kind === 'answer') parts.push(last.task.questions.length);
+      await finish(last?.worker ?? 0);
     }
-    expect(asked.toSorted()).toEqual([false, true]);
-    expect((await done).vector).toEqual(Float32Array.of(1));
+    expect(parts).toEqual([1, 1]);
+    const { vector, views } = await done;
+    expect([vector, views]).toEqual([Float32Array.of(7), [Float32Array.of(4), Float32Array.of(8)]]);
   });
 
   it('ends with the first failure, and what it used is free when its last part has ended', async () => {

@@ -1,5 +1,5 @@
-// The vector that the shipped `kev` gives of a document: the mean of the last layer's values, with the same bits on every
-// way through the workers: new, passing, kept, grown, in parts, in slices, whatever is asked of it.
+// The vectors that the shipped `kev` gives of a document: the mean of the last layer's values, and what a question saw in it,
+// with the same bits on every way through the workers: new, passing, kept, grown, in parts, in slices, whatever is asked.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ function decide(
   questions: readonly Question[],
   more: Partial<DecideTask> = {},
 ): Promise<DecideReply> {
-  return pool.run({ kind: 'decide', modelId, state, questions, wantsVector: true, ...more }, 0);
+  return pool.run({ kind: 'decide', modelId, state, questions, wantsVectors: true, ...more }, 0);
 }
 
 async function encode(pool: WorkerPool, state: string) {
@@ -111,7 +111,7 @@ describe("a document's vector", () => {
 
   it('is not given where nobody asks for it, and changes no answer', async () => {
     for (const isPassing of [true, false]) {
-      const plain = await decide(bare, DOCUMENTS[1]?.[1] ?? '', [angry], { wantsVector: false, isPassing });
+      const plain = await decide(bare, DOCUMENTS[1]?.[1] ?? '', [angry], { wantsVectors: false, isPassing });
       const asked = await decide(bare, DOCUMENTS[1]?.[1] ?? '', [angry], { isPassing });
       expect(plain).not.toHaveProperty('vector');
       expect(asked.probabilities).toEqual(plain.probabilities);
@@ -146,7 +146,7 @@ describe("a document's vector", () => {
     const { vector } = await decide(bare, state, [angry]);
     for (const pool of [bare, keeping]) {
       const document = await encode(pool, state);
-      const common = { modelId, document, wantsVector: true } as const;
+      const common = { modelId, document, wantsVectors: true } as const;
       for (const worker of [0, 1]) {
         const answered = await pool.run({ kind: 'answer', questions: [urgent], ...common }, worker);
         expect(answered.vector).toEqual(vector);
@@ -154,9 +154,58 @@ describe("a document's vector", () => {
         for (const slices of [2, 1000]) {
           const task = { kind: 'answer-slice', question: long, slice: 0, slices, ...common } as const;
           const sliced = await pool.run(task, worker);
-          expect([sliced.vector, sliced.vectors.length > 0]).toEqual([vector, slices === 2]);
+          expect([sliced.vector, sliced.vectors.length > 0]).toEqual(
+            slices === 2 ? [vector, true] : [undefined, false],
+          );
         }
       }
     }
   });
 });
+
+describe("a question's view", () => {
+  const asked = [angry, urgent, wordy, long];
+
+  async function viewsAlone(state: string): Promise<Float32Array[]> {
+    const replies: DecideReply[] = [];
+    for (const question of asked) replies.push(await decide(bare, state, [question], { isPassing: true }));
+    return replies.flatMap(({ views }) => views ?? []);
+  }
+
+  it.each([
+    ['a sentence', 'I was charged twice for one parcel.'],
+    ['several windows', words(150, 'longer ')],
+  ])('of %s has the same bits, passing, new, kept, beside others and in parts', async (_what, state) => {
+    const alone = await viewsAlone(state);
+    expect(alone.map(({ length }) => length)).toEqual(asked.map(() => HEADS * HEAD_SIZE));
+    expect(new Set(alone.map((view) => view.join())).size).toBe(asked.length);
+    expect((await decide(keeping, state, asked)).views).toEqual(alone);
+    expect((await decide(keeping, state, asked.toReversed())).views).toEqual(alone.toReversed());
+    expect((await decide(keeping, state, [angry])).views).toEqual([alone[0]]);
+    const common = { modelId, document: await encode(bare, state), wantsVectors: true } as const;
+    expect((await bare.run({ kind: 'answer', questions: [urgent, angry], ...common }, 0)).views).toEqual([
+      alone[1],
+      alone[0],
+    ]);
+    const task = { kind: 'answer-slice', question: long, slices: 2, ...common } as const;
+    expect((await bare.run({ ...task, slice: 0 }, 1)).views).toEqual(alone.slice(-1));
+    expect(await bare.run({ ...task, slice: 1 }, 1)).not.toHaveProperty('views');
+  });
+
+  it('does not hang on the options, and is not given where nobody asks for it', async () => {
+    const [, state = ''] = DOCUMENTS[1] ?? [];
+    const which = { ...long, options: ['a refund', 'a parcel'].map((name) => ({ name, description: null })) };
+    const more = { ...which, options: [...which.options, { name: 'none of these', description: null }] };
+    const [two, three] = [await decide(bare, state, [which]), await decide(bare, state, [more])];
+    // Other options beside it scale the run's integers otherwise: near, not the same bits.
+    const [a, b] = [two.views?.[0] ?? [], three.views?.[0] ?? []];
+    expect(cosine([...a], [...b])).toBeGreaterThan(0.999);
+    expect(await decide(bare, state, [which], { wantsVectors: false })).not.toHaveProperty('views');
+  });
+});
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const dot = (x: readonly number[], y: readonly number[]) =>
+    x.reduce((sum, value, at) => sum + value * (y[at] ?? 0), 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

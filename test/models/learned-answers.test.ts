@@ -63,7 +63,8 @@ function anyHead(question: Question, parts: number, random: RandomSource): Learn
 
 function modelOver(id: string, base: ModelFolder, embedder?: ModelFolder): LearnedModel {
   const random = new RandomSource(17);
-  const parts = embedder === undefined ? 1 : 2;
+  // The document's vector, the question's view, the embedder's.
+  const parts = embedder === undefined ? 2 : 3;
   return {
     id,
     base: { id: base.manifest.id, digest: base.digest },
@@ -201,7 +202,7 @@ describe('the vector of an embedder', () => {
     const questions = both.questions.map((learned) => {
       const { head } = learned;
       // What the base makes of the document counts for nothing.
-      const weights = head.weights.map((weight, at) => (at % (2 * DIMENSIONS) < DIMENSIONS ? 0 : weight));
+      const weights = head.weights.map((weight, at) => (at % (3 * DIMENSIONS) < 2 * DIMENSIONS ? 0 : weight));
       return { ...learned, head: { ...head, offset: 0, weights } };
     });
     const [card] = alone.models;

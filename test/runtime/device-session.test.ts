@@ -12,7 +12,7 @@ function openSlots(count: number): SharedArrayBuffer {
 }
 
 function sessionThat(run: GraphSession['run']): GraphSession {
-  return { run, runInto: async () => undefined, close: async () => undefined };
+  return { outputs: [], run, runInto: async () => undefined, close: async () => undefined };
 }
 
 it('says that the device has no memory, whatever words the library has for it', async () => {

@@ -1,6 +1,7 @@
 // Fits a head to the rows of a draw by the code that `umpire learn` runs, and answers the others by the code that the
 // server runs.
 
+import { sum } from '../../../src/domain/sum.ts';
 import { answerLearned } from '../../../src/learning/answer-learned.ts';
 import type { FrozenQuestion, FrozenRow } from '../../../src/learning/frozen-rows.ts';
 import { fitQuestion } from '../../../src/learning/learn.ts';
@@ -28,17 +29,21 @@ export async function answerTestRows(
   { frozen, parts }: FrozenTask,
   split: Split,
 ): Promise<Record<Answerer, TestAnswers>> {
-  const [base, embedder] = parts;
+  const base = parts.slice(0, -1);
+  const ofBase = sum(base);
   const ofPart = (from: number, to?: number) =>
     mapRows(split, (row) => ({ ...row, vector: row.vector.slice(from, to) }));
   // The same odds for every option are nothing to a head: what is left is multinomial logistic regression.
-  const flat = mapRows(ofPart(base), (row) => ({ ...row, zeroShot: row.zeroShot.map(() => 1 / row.zeroShot.length) }));
+  const flat = mapRows(ofPart(ofBase), (row) => ({
+    ...row,
+    zeroShot: row.zeroShot.map(() => 1 / row.zeroShot.length),
+  }));
   const zeroShot = split.test.map((row) => row.zeroShot);
   return {
     zeroShot: { probabilities: zeroShot, isHead: false },
-    learned: await learnAndAnswer(frozen, ofPart(0, base), { parts: [base] }),
+    learned: await learnAndAnswer(frozen, ofPart(0, ofBase), { parts: base }),
     learnedWithEmbedder: await learnAndAnswer(frozen, split, { parts }),
-    plain: await learnAndAnswer(frozen, flat, { parts: [embedder], isAlwaysHead: true }),
+    plain: await learnAndAnswer(frozen, flat, { parts: parts.slice(-1), isAlwaysHead: true }),
   };
 }
 

@@ -16,8 +16,8 @@ export interface FrozenTask {
   readonly name: string;
   /** Its rows stand in the order of the task's. */
   readonly frozen: FrozenQuestion;
-  /** Dimensions of the base's vector and of the embedder's: a row's vector is both. */
-  readonly parts: readonly [number, number];
+  /** Dimensions of what a row's vector is made of: of the base's parts, and last of the embedder's. */
+  readonly parts: readonly number[];
 }
 
 interface FreezeOptions {
@@ -29,7 +29,7 @@ interface FreezeOptions {
 }
 
 export async function freezeTask(
-  models: Pick<JudgedModels, 'freeze' | 'embedDimensions'>,
+  models: Pick<JudgedModels, 'freeze' | 'vectorParts'>,
   task: LearningTask,
   { folder, rows, say }: FreezeOptions,
 ): Promise<FrozenTask> {
@@ -62,12 +62,7 @@ export async function freezeTask(
     });
   }
   if (found.length > kept.length) keep();
-  const joined = found[0]?.vector.length ?? 0;
-  return {
-    name: task.name,
-    frozen: { type, asked, options, rows: found },
-    parts: [joined - models.embedDimensions, models.embedDimensions],
-  };
+  return { name: task.name, frozen: { type, asked, options, rows: found }, parts: models.vectorParts };
 }
 
 export function nameFile(task: string): string {

@@ -2,6 +2,7 @@
 // rest, and the rows of all options are answered with it among the options.
 
 import { argmax } from '../../../src/domain/answer.ts';
+import { sum } from '../../../src/domain/sum.ts';
 import type { FrozenQuestion, FrozenRow } from '../../../src/learning/frozen-rows.ts';
 import { fitQuestion } from '../../../src/learning/learn.ts';
 import { mean } from '../../../src/quality/figures.ts';
@@ -37,11 +38,11 @@ export async function measureHeldBackOptions(task: FrozenTask, draws: readonly D
   const draw = draws.find(({ rowsPerOption }) => rowsPerOption === ROWS_PER_OPTION);
   const { type, options } = task.frozen;
   if (draw === undefined || type !== 'choice' || options.length < 3) return [];
-  const [base] = task.parts;
-  const rows = task.frozen.rows.map((row) => ({ ...row, vector: row.vector.slice(0, base) }));
+  const base = task.parts.slice(0, -1);
+  const rows = task.frozen.rows.map((row) => ({ ...row, vector: row.vector.slice(0, sum(base)) }));
   const pick = (places: readonly number[]) => places.flatMap((place) => rows[place] ?? []);
   const [training, test] = [pick(draw.training), pick(draw.test)];
-  const learned = await learnAndAnswer(task.frozen, { training, test }, { parts: [base] });
+  const learned = await learnAndAnswer(task.frozen, { training, test }, { parts: base });
   const zeroShot = test.map((row) => row.zeroShot);
   const found: HeldBackOption[] = [];
   for (const option of spread(options.length)) {

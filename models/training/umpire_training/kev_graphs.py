@@ -88,7 +88,10 @@ def build_answer(g: GraphBuilder, state: State, shape: Shape, attention: BranchA
         x = merge(g, state, x, attend(g.node("Mul", query, scale) if scale else query, key, value, *cached), layer)
     # The last layer's values are projected from the finished state: their mean holds its sentence vector.
     with g.in_float32() as wide:  # float16 has neither the products of such lengths nor the small number that is added to them
-        g.output(piece_vectors(g, state, shape, wide(x), wide(cache[-1][1]), branch, pieces), "piece_vectors", ["P", shape.hidden])
+        means = branch_means(g, wide(x), branch, pieces)
+        g.output(piece_vectors(g, state, shape, means, wide(cache[-1][1]), pieces), "piece_vectors", ["P", shape.hidden])
+        # What the instructions saw in the state, whatever the options: learned heads read it.
+        g.output(last(g, means), "view", [1, shape.hidden])
 
 
 def long_scale(g: GraphBuilder, any_key: str) -> str:
@@ -176,11 +179,20 @@ def branch_mask(g: GraphBuilder, branch: str) -> str:
     return g.node("Where", sees(g, branch), g.constant(0.0), g.constant(MASK_VALUE))
 
 
-def piece_vectors(g, state, shape, x, state_value, branch, pieces) -> str:
-    """Projected means of each piece's and of the instructions' last states, then the cosines of both with the state's mean
-    and with the mean of its likest places, each in `heads` partial sums. Rows are the pieces, then the instructions."""
-    numbers = g.node("Concat", pieces, g.constant([0]), axis=0)
-    means = member_mean(g, g.node("Squeeze", x, g.constant([0])), numbers, branch)  # [P + 1, hidden]
+def branch_numbers(g: GraphBuilder, pieces: str) -> str:
+    """Those of the pieces, then 0, that of the instructions: `[P + 1]`"""
+    return g.node("Concat", pieces, g.constant([0]), axis=0)
+
+
+def branch_means(g: GraphBuilder, x: str, branch: str, pieces: str) -> str:
+    """Means of each piece's and of the instructions' last states, `[P + 1, hidden]`"""
+    return member_mean(g, g.node("Squeeze", x, g.constant([0])), branch_numbers(g, pieces), branch)
+
+
+def piece_vectors(g, state, shape, means, state_value, pieces) -> str:
+    """Projected `branch_means`, then the cosines of both with the state's mean and with the mean of its likest places, each in
+    `heads` partial sums."""
+    numbers = branch_numbers(g, pieces)
     mean, lead = all_but_last(g, means), last(g, means)
     sides = (linear(g, state, part, name, keep_float=True) for name, part in (("match_piece", mean), ("match_lead", lead)))
     left = g.node("Concat", *sides, axis=0)
@@ -334,5 +346,6 @@ def build_decide(g: GraphBuilder, state: State, shape: Shape) -> None:
     options = {"option_vectors": g.node("Unsqueeze", found["piece_vectors"], g.constant([0]))}
     logits = g.embed(lambda: build_head(g, state, shape), options)["logits"]
     g.output(logits, "logits", [1, "P"])
+    g.output(found["view"], "view", [1, shape.hidden])
     for layer in range(shape.layers):
         output_cache(g, shape, layer, cache[f"key_{layer}"], cache[f"value_{layer}"])

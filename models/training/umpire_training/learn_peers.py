@@ -96,7 +96,7 @@ def choose_strength(x: np.ndarray, y: np.ndarray, options: int) -> float:
 
 
 def measure_regression(task: dict, rows: FrozenRows, chosen: bool) -> list[dict]:
-    vectors = rows.vectors[:, task["parts"][0] :]
+    vectors = rows.vectors[:, -task["parts"][-1] :]
     found = []
     for draw in task["draws"]:
         training, test = np.array(draw["training"]), np.array(draw["test"])

@@ -54,14 +54,15 @@ export function createRowReader({ engine, model, keyId, close }: RowReaderParts)
     return embeddings[0] instanceof Float32Array ? embeddings[0] : undefined;
   };
   const read = async (state: string, questions: readonly Question[]): Promise<DocumentReading> => {
-    const job = { modelId: baseId, state, questions, wantsVector: true };
-    const { answers, vector: own } = await engine.ticketFor(job, caller).run();
+    const job = { modelId: baseId, state, questions, wantsVectors: true };
+    const { answers, vector: own, views } = await engine.ticketFor(job, caller).run();
     const embedding = await embed(state);
     const vector = own === undefined && embedding === undefined ? undefined : joinVectors([own, embedding]);
     const probabilities = questions.map((question, place) => {
       const zeroShot = answers[place] === undefined ? [] : probabilitiesInOrder(answers[place]);
       const match = learned === undefined ? undefined : findLearned(learned.questions, question);
-      return match === undefined || vector === undefined ? zeroShot : answerLearned(match, zeroShot, vector);
+      if (match === undefined || vector === undefined) return zeroShot;
+      return answerLearned(match, zeroShot, joinVectors([own, views?.[place], embedding]));
     });
     return { probabilities, vector };
   };

@@ -31,16 +31,20 @@ export interface ReadingParts {
 export interface FrozenDocuments {
   /** By exact set of options, in the order of the rows. */
   readonly questions: readonly FrozenQuestion[];
-  /** In the order of the questions: dimensions of the base's vector and of the embedder's, of those that there are. */
+  /** Dimensions of the base's vector, of a question's view and of the embedder's vector, of those that there are. */
   readonly vectorParts: readonly number[];
   /** Rows that a model refuses, and why; ascending. */
   readonly leftOut: readonly RowRefusal[];
 }
 
 interface ReadDocument {
-  readonly parts: readonly Float32Array[];
   /** By question. */
-  readonly probabilities: ReadonlyMap<AskedQuestion, readonly number[]>;
+  readonly answers: ReadonlyMap<AskedQuestion, ReadAnswer>;
+}
+
+interface ReadAnswer {
+  readonly parts: readonly Float32Array[];
+  readonly probabilities: readonly number[];
 }
 
 /** @throws the signal's reason; what is wrong with the engine */
@@ -61,7 +65,7 @@ export async function freezeDocuments(
     done++;
     reading.onProgress(done);
   });
-  const first = read.find((one) => one !== undefined);
+  const [first] = read.flatMap((one) => [...(one?.answers.values() ?? [])]);
   return {
     questions: collectRows(documents, read),
     vectorParts: first?.parts.map(({ length }) => length) ?? [],
@@ -73,19 +77,18 @@ async function readDocument({ state, answers }: RowDocument, reading: ReadingPar
   const { engine, models, caller } = reading;
   const asked = [...new Set(answers.map((answer) => answer.asked))];
   const questions: readonly Question[] = asked.map(({ question }) => question);
-  const { baseId: modelId, hasVector: wantsVector } = models;
-  const decided = await engine.ticketFor({ modelId, state, questions, wantsVector }, caller).run();
-  if (wantsVector && decided.vector === undefined) throw new Error(`${modelId} gave no vector of a document`);
+  const { baseId: modelId, hasVector: wantsVectors } = models;
+  const decided = await engine.ticketFor({ modelId, state, questions, wantsVectors }, caller).run();
+  if (wantsVectors && decided.vector === undefined) throw new Error(`${modelId} gave no vector of a document`);
   const embedded = models.embedderId === undefined ? undefined : await embed(state, models.embedderId, reading);
-  const probabilities = asked.map((one, place) => {
+  const found = asked.map((one, place) => {
     const answer = decided.answers[place];
     const given = answer === undefined ? [] : probabilitiesInOrder(answer);
-    return [one, one.identity.order.map((at) => given[at] ?? Number.NaN)] as const;
+    const probabilities = one.identity.order.map((at) => given[at] ?? Number.NaN);
+    const parts = [decided.vector, decided.views?.[place], embedded].filter((part) => part !== undefined);
+    return [one, { parts, probabilities }] as const;
   });
-  return {
-    parts: [decided.vector, embedded].filter((part) => part !== undefined),
-    probabilities: new Map(probabilities),
-  };
+  return { answers: new Map(found) };
 }
 
 async function embed(state: string, modelId: string, { engine, caller }: ReadingParts): Promise<Float32Array> {
@@ -104,9 +107,9 @@ function collectRows(
     const document = read[place];
     if (document === undefined) continue;
     const hash = hashOfState(state);
-    const vector = joinVectors(document.parts);
     for (const { asked, line, target } of answers) {
-      const zeroShot = document.probabilities.get(asked) ?? [];
+      const { parts = [], probabilities: zeroShot = [] } = document.answers.get(asked) ?? {};
+      const vector = joinVectors(parts);
       const own = rows.get(asked) ?? [];
       rows.set(asked, own);
       own.push({ line, state: hash, vector, zeroShot, target });

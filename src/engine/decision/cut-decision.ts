@@ -87,7 +87,6 @@ export class CutDecision {
       for (const [at, place] of places.entries()) probabilities[place] = reply.probabilities[at] ?? [];
     }
     const replies = [...this.#encoded, ...answering, ...this.#ended].map(({ reply }) => reply);
-    const vector = answering[0]?.reply.vector;
     return {
       probabilities,
       // The first share has counted the questions; a share that failed would have ended the ticket.
@@ -96,8 +95,20 @@ export class CutDecision {
       keptTokens: sum(this.#encoded.map(({ reply }) => reply.keptTokens)),
       tokenizeMs: sum(replies.map(({ tokenizeMs }) => tokenizeMs)),
       inferMs: sum(replies.map(({ inferMs }) => inferMs)),
-      ...(vector && { vector }),
+      ...this.#collectVectors(),
     };
+  }
+
+  /** The document's is the same in all parts; a sliced question's view comes with its first run. */
+  #collectVectors(): Pick<DecisionOutcome, 'vector' | 'views'> {
+    const replies = [...this.#answered, ...this.#slices].map(({ reply }) => reply);
+    const vector = replies.find((reply) => reply.vector !== undefined)?.vector;
+    const views: Float32Array[] = [];
+    for (const { reply, places } of this.#answered) {
+      for (const [at, view] of (reply.views ?? []).entries()) views[places[at] ?? 0] = view;
+    }
+    for (const { reply, place } of this.#slices) for (const view of reply.views ?? []) views[place] = view;
+    return { ...(vector && { vector }), ...(views.length > 0 && { views }) };
   }
 
   /** Groups of questions first, then the slices of the others. */
@@ -119,10 +130,7 @@ export class CutDecision {
       const part = (_: unknown, slice: number) => new SlicePart(costMs(answerMs), document, { place, slice, slices });
       return Array.from({ length: slices }, part);
     });
-    const parts = [...this.#answered, ...this.#slices];
-    // The document is the same for all of them: one tells its vector.
-    if (parts[0] !== undefined) parts[0].wantsVector = job.wantsVector === true;
-    return { parts, laterMs: this.#endsCostMs() };
+    return { parts: [...this.#answered, ...this.#slices], laterMs: this.#endsCostMs() };
   }
 
   /** One for each question that came in slices. */

@@ -48,6 +48,8 @@ export interface DecisionOutcome extends StateCacheCounts {
   readonly inputTokens: number;
   /** Of the document; absent: not asked for, or the family gives none. */
   readonly vector?: Float32Array;
+  /** `[questions]`; absent: not asked for, or the model gives none. */
+  readonly views?: readonly Float32Array[];
   readonly tokenizeMs: number;
   readonly inferMs: number;
 }

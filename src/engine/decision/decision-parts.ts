@@ -84,8 +84,6 @@ abstract class JoiningPart<T extends AnswerTask | AnswerSliceTask> extends Part<
   override readonly mayWait: boolean;
   /** Its worker put the document together for it. */
   hasJoined = false;
-  /** Whether this part gives the document's vector: one of a decision does. */
-  wantsVector = false;
   protected readonly document: EncodedDocument;
 
   constructor(costMs: number, document: EncodedDocument) {
@@ -117,7 +115,8 @@ export class AnswerPart extends JoiningPart<AnswerTask> {
   protected task(): AnswerTask {
     const { job, shared } = this.document;
     const questions = this.places.flatMap((place) => job.questions[place] ?? []);
-    return { kind: 'answer', modelId: job.modelId, questions, document: shared, wantsVector: this.wantsVector };
+    const { modelId, wantsVectors } = job;
+    return { kind: 'answer', modelId, questions, document: shared, wantsVectors };
   }
 }
 
@@ -141,8 +140,8 @@ export class SlicePart extends JoiningPart<AnswerSliceTask> {
     const { job, shared } = this.document;
     const { place, slice, slices } = this.#options;
     const question = questionAt(job, place);
-    const { wantsVector } = this;
-    return { kind: 'answer-slice', modelId: job.modelId, question, document: shared, slice, slices, wantsVector };
+    const { modelId, wantsVectors } = job;
+    return { kind: 'answer-slice', modelId, question, document: shared, slice, slices, wantsVectors };
   }
 }
 

@@ -84,7 +84,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
     const outcome = this.#cut?.collect() ?? this.#whole?.collect();
     if (outcome === undefined) throw new Error('a decision ended that was not planned');
     this.#model.count(outcome);
-    const { probabilities, inputTokens, keptTokens, vector, tokenizeMs, inferMs } = outcome;
+    const { probabilities, inputTokens, keptTokens, vector, views, tokenizeMs, inferMs } = outcome;
     return {
       answers: this.#job.questions.map((question, place) => toAnswer(question, probabilities[place] ?? [])),
       inputTokens,
@@ -92,6 +92,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
       source: { answer: 'run', keptTokens },
       ...(vector && { vector }),
       ...(this.#whole?.hadCompany && { isBatched: true }),
+      ...(views && { views }),
     };
   }
 
@@ -132,8 +133,8 @@ class WholeDecision extends Part<DecideTask> {
   }
 
   begin(worker: number): DecideTask {
-    const { modelId, state, questions, wantsVector } = this.#job;
-    return { kind: 'decide', modelId, state, questions, isPassing: this.#isPassing(worker), wantsVector };
+    const { modelId, state, questions, wantsVectors } = this.#job;
+    return { kind: 'decide', modelId, state, questions, isPassing: this.#isPassing(worker), wantsVectors };
   }
 
   collect(): DecisionOutcome {

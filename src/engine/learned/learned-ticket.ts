@@ -77,14 +77,16 @@ export class LearnedTicket implements Ticket<DecideResult> {
   #withHeads(decided: DecideResult, embedded: EmbedResult | undefined): DecideResult {
     const { model, job } = this.#options;
     const { matches } = this.#inner;
-    const { vector: ofBase, ...result } = decided;
+    const { vector: ofDocument, views, ...result } = decided;
     const answeredBy = matches.map((match) => (match === undefined ? 'base' : 'head'));
     if (!answeredBy.includes('head')) return { ...result, answeredBy };
-    const vector = joinVectors([ofBase, floatsOf(embedded)]);
-    if (vector.length !== model.dimensions) throw new Error(`a document of ${model.id} has a vector of another length`);
+    const ofEmbedder = floatsOf(embedded);
     const answers = decided.answers.map((answer, place) => {
       const [match, question] = [matches[place], job.questions[place]];
       if (match === undefined || question === undefined) return answer;
+      const vector = joinVectors([ofDocument, views?.[place], ofEmbedder]);
+      if (vector.length !== model.dimensions)
+        throw new Error(`a document of ${model.id} has a vector of another length`);
       return toAnswer(question, answerLearned(match, probabilitiesInOrder(answer), vector));
     });
     return { ...result, answers, answeredBy, ...(embedded && bothOf(decided, embedded)) };
@@ -111,7 +113,7 @@ function openInner({ engine, model, job, caller }: LearnedTicketOptions): InnerT
   const isLearned = matches.some((match) => match !== undefined);
   const { state, questions } = job;
   // Nothing learned: the very job that a caller of the base would have, so that both share runs and kept answers.
-  const baseJob = { modelId: model.base.id, state, questions, ...(isLearned && { wantsVector: true }) };
+  const baseJob = { modelId: model.base.id, state, questions, ...(isLearned && { wantsVectors: true }) };
   const { embedder } = model;
   if (!isLearned || embedder === undefined) {
     return { matches, base: engine.ticketFor(baseJob, caller), embedder: undefined, giveUp: () => undefined };

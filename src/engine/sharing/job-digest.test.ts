@@ -48,7 +48,7 @@ const DIFFERENT: readonly [what: string, Job][] = [
     'text moved from the state to the question',
     decision({ state: 'a tex', questions: [noul({ instructions: 'tIs it?' })] }),
   ],
-  ['its vector, too', decision({ wantsVector: true })],
+  ['its vector, too', decision({ wantsVectors: true })],
   ['no description', decision({ questions: [noul({ whenTrue: '' })] })],
   ['a description', decision({ questions: [noul({ whenTrue: 'x' })] })],
   ['the other description', decision({ questions: [noul({ whenFalse: 'x' })] })],

@@ -37,8 +37,8 @@ class Texts {
   }
 }
 
-function formOfDecision({ state, questions, wantsVector = false }: DecideJob, texts: Texts): unknown {
-  return ['decide', wantsVector, texts.add(state), questions.map((question) => formOfQuestion(question, texts))];
+function formOfDecision({ state, questions, wantsVectors = false }: DecideJob, texts: Texts): unknown {
+  return ['decide', wantsVectors, texts.add(state), questions.map((question) => formOfQuestion(question, texts))];
 }
 
 function formOfQuestion(question: Question, texts: Texts): unknown {

@@ -19,6 +19,7 @@ interface KeptDecision {
   readonly inputTokens: number;
   readonly vector: Float32Array | undefined;
   readonly isBatched: boolean | undefined;
+  readonly views: readonly Float32Array[] | undefined;
 }
 
 type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated' | 'isBatched'>;
@@ -35,26 +36,24 @@ export function toKept(result: JobResult): KeptAnswer {
   }
   if ('scores' in result) return { scores: result.scores, inputTokens, truncated: result.truncated };
   const probabilities = result.answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer)));
-  return { probabilities, inputTokens, vector: result.vector, isBatched: result.isBatched };
+  const { vector, views, isBatched } = result;
+  return { probabilities, inputTokens, vector, views, isBatched };
 }
 
 /** @param job the same as the one that was answered */
 export function fromKept(kept: KeptAnswer, job: Job): JobResult | undefined {
   if (!('probabilities' in kept)) return { ...kept, timings: NO_TIME, source: KEPT };
   if (!('questions' in job)) return undefined;
-  const { probabilities, inputTokens, vector, isBatched } = kept;
+  const { probabilities, inputTokens, vector, views, isBatched } = kept;
   const answers = job.questions.map((question, place) => toAnswer(question, [...(probabilities[place] ?? [])]));
   const asked = { answers, inputTokens, timings: NO_TIME, source: KEPT };
-  return { ...asked, ...(vector && { vector }), ...(isBatched && { isBatched }) };
+  return { ...asked, ...(vector && { vector }), ...(views && { views }), ...(isBatched && { isBatched }) };
 }
 
 export function bytesOfKept(kept: KeptAnswer): number {
   if ('probabilities' in kept) {
-    const ofVector = kept.vector === undefined ? 0 : LIST_BYTES + kept.vector.byteLength;
-    return kept.probabilities.reduce(
-      (sum, { length }) => sum + LIST_BYTES + NUMBER_BYTES * length,
-      LIST_BYTES + ofVector,
-    );
+    const lists = [...kept.probabilities, ...(kept.views ?? []), ...(kept.vector === undefined ? [] : [kept.vector])];
+    return lists.reduce((sum, { byteLength }) => sum + LIST_BYTES + byteLength, LIST_BYTES);
   }
   if ('scores' in kept) return 2 * LIST_BYTES + NUMBER_BYTES * (kept.scores.length + kept.truncated.length);
   return kept.embeddings.reduce(

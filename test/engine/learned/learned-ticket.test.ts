@@ -23,6 +23,9 @@ const SUPPORT: LearnedModel = {
   dimensions: 3,
   questions: [learnedQuestion(WHERE, 4)],
 };
+const VIEWS = [Float32Array.of(1, 2), Float32Array.of(3, -1), Float32Array.of(0, 5)];
+/** Reads the base's three numbers and the question's view of two. */
+const SEEING: LearnedModel = { ...SUPPORT, id: 'seeing', dimensions: 5, questions: [learnedQuestion(WHERE, 4, 5)] };
 /** Reads the base's three numbers and four of the embedder. */
 const BOTH: LearnedModel = {
   ...SUPPORT,
@@ -62,7 +65,7 @@ beforeEach(() => {
     return promise.then(perform);
   };
   inner.decide = (job, owner) =>
-    hold(job, owner, async () => ({ ...(await decide(job, owner)), ...(job.wantsVector && { vector: VECTOR }) }));
+    hold(job, owner, async () => ({ ...(await decide(job, owner)), ...(job.wantsVectors && { vector: VECTOR }) }));
   inner.embed = (job, owner) => hold(job, owner, () => embed(job, owner));
   engine = new LearnedEngine(inner);
   for (const model of [SUPPORT, BOTH]) engine.put(model, cardOf(model));
@@ -97,6 +100,19 @@ describe('a learned model', () => {
     ]);
   });
 
+  it('reads the view of the question that it answers', async () => {
+    const { decide } = createFakeEngine();
+    inner.decide = async (job, owner) => ({ ...(await decide(job, owner)), vector: VECTOR, views: VIEWS });
+    engine.put(SEEING, cardOf(SEEING));
+    const { answers } = await engine.ticketFor(ask('seeing', [OTHER, WHERE, OTHER]), caller).run();
+    const plain = await engine.ticketFor(ask('kev', [WHERE]), caller).run();
+    const match = findLearned(SEEING.questions, WHERE);
+    const [zeroShot, answer] = [plain.answers[0], answers[1]];
+    if (match === undefined || zeroShot === undefined || answer === undefined) throw new Error('not found');
+    const read = Float32Array.of(...VECTOR, 3, -1);
+    expect(probabilitiesInOrder(answer)).toEqual(answerLearned(match, probabilitiesInOrder(zeroShot), read));
+  });
+
   it('asks of its base the very job that others ask, where nothing was learned', async () => {
     const sharing = new MergingEngine(inner, { merge: true, cacheBytes: 1e6, cacheTtlMs: 1e6, scope: 'key' });
     const shared = new LearnedEngine(sharing);
@@ -128,7 +144,7 @@ describe('a learned model', () => {
     const result = endAll(ticket.run());
     expect(await ticket.run()).toBe(await result);
     expect(runs.map(({ job }) => job)).toEqual([
-      { ...ask('kev'), wantsVector: true },
+      { ...ask('kev'), wantsVectors: true },
       { modelId: MINI.id, inputs: ['in the harbour'], dimensions: undefined, encoding: 'float', readsWindows: true },
     ]);
   });

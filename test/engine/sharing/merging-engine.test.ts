@@ -247,8 +247,8 @@ describe('kept answers', () => {
     const vector = Float32Array.of(0.25, -1e-30, 3);
     inner.decide = async (job) => ({ ...(await createFakeEngine().decide(job, callerOf('a'))), vector });
     const ask = (job: DecideJob) => engine.ticketFor(job, callerOf('a')).run();
-    await ask({ ...JOB, wantsVector: true });
-    const kept = await ask({ ...JOB, wantsVector: true });
+    await ask({ ...JOB, wantsVectors: true });
+    const kept = await ask({ ...JOB, wantsVectors: true });
     expect([kept.source.answer, kept.vector]).toEqual(['kept', vector]);
     expect((await ask(JOB)).source.answer).toBe('run');
   });

@@ -168,16 +168,17 @@ export class RowDecider {
       task,
       read,
       logits,
-    }: { task: Pick<DecideTask, 'wantsVector'>; read: ReadDecision; logits: readonly Result<Float32Array>[] },
+    }: { task: Pick<DecideTask, 'wantsVectors'>; read: ReadDecision; logits: readonly Result<Float32Array>[] },
     found: ReadonlyMap<DecisionRow, Result<FoundRow>>,
     startedMs: number,
   ): DecideReply {
     const { inputTokens, windows, questions, tokenizeMs } = read;
     const probabilities = questions.map(({ question }, place) => this.#readOut(question, logits[place]));
-    const [first] = questions[0]?.rows ?? [];
-    const row = first && found.get(first);
-    const vector =
-      task.wantsVector === true && row !== undefined && !(row instanceof AppError) ? row.vector : undefined;
+    // Of each question its first row: whatever else it is cut into saw the document as well.
+    const firsts = questions.flatMap(({ rows: [first] }) => (first && found.get(first)) ?? []);
+    const rows = firsts.flatMap((row) => (row instanceof AppError ? [] : [row]));
+    const vector = task.wantsVectors === true ? rows[0]?.vector : undefined;
+    const views = task.wantsVectors === true ? rows.flatMap(({ view }) => view ?? []) : [];
     return {
       probabilities,
       inputTokens,
@@ -187,6 +188,7 @@ export class RowDecider {
       tokenizeMs,
       inferMs: performance.now() - startedMs,
       ...(vector && { vector }),
+      ...(views.length > 0 && { views }),
     };
   }
 

@@ -11,6 +11,7 @@ const NONE = -1;
 
 /** In the place of graphs that take one row at a time: where rows are run together they are not loaded. */
 export const UNOPENED: GraphSession = {
+  outputs: [],
   run: () => Promise.reject(new Error('this graph is not loaded')),
   runInto: () => Promise.reject(new Error('this graph is not loaded')),
   close: () => Promise.resolve(),
@@ -22,6 +23,8 @@ export interface FoundRow {
   readonly pieces: Float32Array;
   /** Of its document: the mean of the last values over its tokens, `[hidden]`. */
   readonly vector: Float32Array;
+  /** What its question saw in the document, `[hidden]`; absent: the graph gives none. */
+  readonly view?: Float32Array;
 }
 
 /** A question of which all rows are done. */
@@ -36,6 +39,7 @@ export async function runRows(session: GraphSession, rows: readonly DecisionRow[
   const outputs = await session.run(runFeeds(rows, windows));
   const pieces = split(outputs['piece_vectors']);
   const vectors = split(outputs['window_vectors']);
+  const views = outputs['views'] === undefined ? [] : split(outputs['views']);
   const hidden = vectors[0]?.length ?? 0;
   const places = new Map(windows.map(({ key }, place) => [key, place]));
   return rows.map(({ chunk, windows: own, stateWindows }, row) => {
@@ -46,6 +50,7 @@ export async function runRows(session: GraphSession, rows: readonly DecisionRow[
     return {
       pieces: (pieces[row] ?? new Float32Array()).slice(0, chunk.options.length * hidden),
       vector: meanOf(parts),
+      ...(views[row] && { view: views[row].slice() }),
     };
   });
 }

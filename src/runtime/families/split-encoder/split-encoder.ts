@@ -25,7 +25,7 @@ import { freeArrays, KeyValueLayout, type KeyValues } from './key-values.ts';
 import type { Chunk, PreparedQuestion, TokenizedQuestion } from './prompt.ts';
 import { PromptReader } from './prompt-reader.ts';
 import { RowDecider, type RowSessions } from './row-decider.ts';
-import { SplitGraphs, type SplitSessions, type WindowQuestion } from './split-graphs.ts';
+import { type PieceVectors, SplitGraphs, type SplitSessions, type WindowQuestion } from './split-graphs.ts';
 import type { Lease, StateMemory } from './state-memory.ts';
 import { StateReader } from './state-reader.ts';
 import { countTokens, keysOf, type Window } from './windows.ts';
@@ -39,13 +39,19 @@ interface SplitEncoderParts extends SplitSessions {
   readonly rows?: { readonly sessions: RowSessions; readonly limits: RunLimits } | undefined;
 }
 
-type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens' | 'vector'>;
+type Answered = Pick<DecideReply, 'probabilities' | 'stateTokens' | 'keptTokens' | 'vector' | 'views'>;
+
+interface QuestionAnswer {
+  /** `[options]`, in the order of the request. */
+  readonly probabilities: readonly number[];
+  readonly view: Float32Array | undefined;
+}
 
 interface AnsweringOptions {
   /** The first question about a document of one window: one run may encode and answer. */
   readonly first: WindowQuestion | undefined;
   readonly isFresh: boolean;
-  readonly wantsVector: boolean | undefined;
+  readonly wantsVectors: boolean | undefined;
 }
 
 export class SplitEncoder {
@@ -82,12 +88,12 @@ export class SplitEncoder {
     const { questions, questionTokens } = this.#prompts.readQuestions(task.questions);
     const tokenizedMs = performance.now();
     const first = this.#prepareFirst(questions, windows);
-    const { wantsVector } = task;
+    const { wantsVectors } = task;
     const isPassing = isFresh || !this.#states.keepsAny || (task.isPassing === true && !this.#states.knows(windows));
     const answered =
       first !== undefined && questions.length === 1 && isPassing
-        ? await this.#answerPassing(first, wantsVector)
-        : await this.#readAndAnswer(windows, questions, { first, isFresh, wantsVector });
+        ? await this.#answerPassing(first, wantsVectors)
+        : await this.#readAndAnswer(windows, questions, { first, isFresh, wantsVectors });
     return {
       ...answered,
       inputTokens: inputTokens + questionTokens,
@@ -124,8 +130,10 @@ export class SplitEncoder {
     const tokenizedMs = performance.now();
     const state = await this.#states.readShared(task.document);
     try {
-      const probabilities = await this.#answerAll(questions, state);
-      return { probabilities, ...vectorOf(state, task.wantsVector), ...timesSince(startedMs, tokenizedMs) };
+      const answers = await this.#answerAll(questions, state);
+      const probabilities = answers.map((answer) => answer.probabilities);
+      const vectors = task.wantsVectors && { vector: state.vector(), ...viewsOf(answers) };
+      return { probabilities, ...vectors, ...timesSince(startedMs, tokenizedMs) };
     } finally {
       state.release();
     }
@@ -139,11 +147,13 @@ export class SplitEncoder {
     const tokenizedMs = performance.now();
     const chunks = cutShare(question.chunks, task.slice, task.slices);
     // More slices than runs: nothing is left for some of them.
-    if (chunks.length === 0 && task.wantsVector !== true) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
+    if (chunks.length === 0) return { vectors: [], ...timesSince(startedMs, tokenizedMs) };
     const state = await this.#states.readShared(task.document);
     try {
-      const vectors = await this.#runChunks(chunks, question, state);
-      return { vectors, ...vectorOf(state, task.wantsVector), ...timesSince(startedMs, tokenizedMs) };
+      const { vectors, view } = await this.#runChunks(chunks, question, state);
+      const views = chunks[0] === question.chunks[0] ? [{ view }] : [];
+      const wanted = task.wantsVectors && { vector: state.vector(), ...viewsOf(views) };
+      return { vectors, ...wanted, ...timesSince(startedMs, tokenizedMs) };
     } finally {
       state.release();
     }
@@ -168,51 +178,54 @@ export class SplitEncoder {
   }
 
   /** Keys and values that nobody will ask for are not written. */
-  async #answerPassing(first: WindowQuestion, wantsVector = false): Promise<Answered> {
+  async #answerPassing(first: WindowQuestion, wantsVectors = false): Promise<Answered> {
     const { question, window } = first;
     const { tokens } = window;
-    const { logits, lastValues } = await this.#graphs.decidePassing(first, wantsVector);
+    const { logits, view, lastValues } = await this.#graphs.decidePassing(first, wantsVectors);
     const vector = lastValues && this.#layout.vectorOf({ parts: [lastValues], tokens });
     freeArrays(lastValues === undefined ? [] : [lastValues]);
     const probabilities = [this.#readOut(question, logits)];
-    return { probabilities, stateTokens: tokens, keptTokens: 0, ...(vector && { vector }) };
+    const vectors = vector && { vector, ...viewsOf([{ view }]) };
+    return { probabilities, stateTokens: tokens, keptTokens: 0, ...vectors };
   }
 
   async #readAndAnswer(
     windows: readonly Window[],
     questions: readonly TokenizedQuestion[],
-    { first, isFresh, wantsVector }: AnsweringOptions,
+    { first, isFresh, wantsVectors }: AnsweringOptions,
   ): Promise<Answered> {
-    const answers: number[][] = [];
+    const answers: QuestionAnswer[] = [];
     const encodeOnly =
       first &&
       (async (target: KeyValues) => {
-        const logits = await this.#graphs.decideWindow(first, target);
-        answers.push(this.#readOut(first.question, logits));
+        const { logits, view } = await this.#graphs.decideWindow(first, target);
+        answers.push({ probabilities: this.#readOut(first.question, logits), view });
       });
     const { state, keptTokens } = await this.#states.read(windows, { isFresh, encodeOnly });
     try {
-      const others = await this.#answerAll(questions.slice(answers.length), state);
-      const probabilities = [...answers, ...others];
-      return { probabilities, stateTokens: countTokens(windows), keptTokens, ...vectorOf(state, wantsVector) };
+      answers.push(...(await this.#answerAll(questions.slice(answers.length), state)));
+      const probabilities = answers.map((answer) => answer.probabilities);
+      const vectors = wantsVectors && { vector: state.vector(), ...viewsOf(answers) };
+      return { probabilities, stateTokens: countTokens(windows), keptTokens, ...vectors };
     } finally {
       state.release();
     }
   }
 
-  /** @returns `[questions][options]`, in the order of the request */
-  async #answerAll(questions: readonly TokenizedQuestion[], state: Lease): Promise<number[][]> {
-    const probabilities: number[][] = [];
+  /** In the order of the questions. */
+  async #answerAll(questions: readonly TokenizedQuestion[], state: Lease): Promise<QuestionAnswer[]> {
+    const answers: QuestionAnswer[] = [];
     for (const tokenized of questions) {
       const question = this.#prompts.prepare(tokenized, state.keyValues.tokens);
-      const vectors = await this.#runChunks(question.chunks, question, state);
-      probabilities.push(this.#readOut(question, await this.#graphs.logitsOf(question, vectors)));
+      const { vectors, view } = await this.#runChunks(question.chunks, question, state);
+      const probabilities = this.#readOut(question, await this.#graphs.logitsOf(question, vectors));
+      answers.push({ probabilities, view });
     }
-    return probabilities;
+    return answers;
   }
 
-  /** @param chunks of the question @returns `[chunks][pieces × hidden]` */
-  async #runChunks(chunks: readonly Chunk[], question: PreparedQuestion, state: Lease): Promise<Float32Array[]> {
+  /** @param chunks of the question */
+  async #runChunks(chunks: readonly Chunk[], question: PreparedQuestion, state: Lease): Promise<PieceVectors> {
     const windows = this.#prompts.instructionWindows(question);
     if (windows.length === 0) return this.#graphs.pieceVectors(chunks, state.keyValues);
     const { state: instructions } = await this.#states.read(windows);
@@ -230,8 +243,10 @@ export class SplitEncoder {
   }
 }
 
-function vectorOf(state: Lease, wantsVector = false): { vector?: Float32Array } {
-  return wantsVector ? { vector: state.vector() } : {};
+/** Of every question, or of none. */
+function viewsOf(answers: readonly Pick<QuestionAnswer, 'view'>[]): { views?: readonly Float32Array[] } {
+  const views = answers.flatMap(({ view }) => view ?? []);
+  return views.length > 0 ? { views } : {};
 }
 
 function timesSince(startedMs: number, tokenizedMs: number) {

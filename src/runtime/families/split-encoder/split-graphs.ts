@@ -22,6 +22,28 @@ export interface WindowQuestion {
   readonly question: PreparedQuestion;
 }
 
+/** Of some chunks of a question. */
+export interface PieceVectors {
+  /** `[chunks][pieces × hidden]` */
+  readonly vectors: readonly Float32Array[];
+  /** Of the first chunk; undefined: the graph gives none, or there is no chunk. */
+  readonly view: Float32Array | undefined;
+}
+
+/** What one run says of a window. */
+interface WindowAnswer {
+  /** As `logitsOf` gives them. */
+  readonly logits: Float32Array;
+  /** undefined: the graph gives none, or it was not wanted. */
+  readonly view: Float32Array | undefined;
+}
+
+/**
+ * The output that says what a question saw in the document: the mean of the last states of its instructions, `[hidden]`.
+ * Options have no part in it. Graphs of earlier packages lack it.
+ */
+const VIEW = 'view';
+
 /** Up to so many branch tokens a run of all three is worth it, and takes little memory. */
 const ONE_RUN_TOKENS = 128;
 
@@ -56,15 +78,17 @@ export class SplitGraphs {
     return this.#sessions.encode.runInto(windowFeeds(window), this.#keyValueTensors(target));
   }
 
-  /** One run per chunk. @returns `[chunks][pieces × hidden]` */
-  async pieceVectors(chunks: readonly Chunk[], keyValues: KeyValues): Promise<Float32Array[]> {
+  /** One run per chunk. */
+  async pieceVectors(chunks: readonly Chunk[], keyValues: KeyValues): Promise<PieceVectors> {
     const feeds = this.#keyValueTensors(keyValues);
     const vectors: Float32Array[] = [];
+    let view: Float32Array | undefined;
     for (const chunk of chunks) {
       const outputs = await this.#sessions.answer.run({ ...feeds, ...chunkFeeds(chunk) });
       vectors.push(floatValues(outputs['piece_vectors']));
+      view ??= outputs[VIEW] && floatValues(outputs[VIEW]);
     }
-    return vectors;
+    return { vectors, view };
   }
 
   /** @param pieceVectors of all chunks of the question @returns logits `[options]`, in the model's order */
@@ -88,29 +112,35 @@ export class SplitGraphs {
   }
 
   /**
-   * The only window of a document and a question about it in one run. @returns logits as `logitsOf` gives them
+   * The only window of a document and a question about it in one run.
    * @param target for the window's keys and values
    */
-  async decideWindow(asked: WindowQuestion, target: KeyValues): Promise<Float32Array> {
+  async decideWindow(asked: WindowQuestion, target: KeyValues): Promise<WindowAnswer> {
     const { decide, feeds } = this.#feedOneRun(asked);
     const logits = new Float32Array(asked.question.order.length);
-    await decide.runInto(feeds, { ...this.#keyValueTensors(target), logits: floatTensor(logits, [1, logits.length]) });
-    return logits;
+    const view = decide.outputs.includes(VIEW) ? new Float32Array(this.#hidden) : undefined;
+    await decide.runInto(feeds, {
+      ...this.#keyValueTensors(target),
+      logits: floatTensor(logits, [1, logits.length]),
+      ...(view && { [VIEW]: floatTensor(view, [1, view.length]) }),
+    });
+    return { logits, view };
   }
 
   /**
    * The same of a document that nobody will ask about again: its keys and values are not written.
-   * @param wantsValues whether those of the last layer are given all the same @returns the caller's, to be freed
+   * @param wantsVectors whether the last layer's values are given all the same: the caller's, to be freed
    */
   async decidePassing(
     asked: WindowQuestion,
-    wantsValues: boolean,
-  ): Promise<{ logits: Float32Array; lastValues: Float32Array | undefined }> {
+    wantsVectors: boolean,
+  ): Promise<WindowAnswer & { readonly lastValues: Float32Array | undefined }> {
     const { decide, feeds } = this.#feedOneRun(asked);
-    const last = this.#keyValueNames.at(-1);
-    const wanted = wantsValues && last !== undefined ? ['logits', last] : ['logits'];
-    const [logits, lastValues] = await decide.run(feeds, wanted).then((outputs) => wanted.map((name) => outputs[name]));
-    return { logits: floatValues(logits), lastValues: lastValues && floatValues(lastValues) };
+    const last = this.#keyValueNames.at(-1) ?? '';
+    const vectors = wantsVectors ? decide.outputs.filter((name) => name === last || name === VIEW) : [];
+    const outputs = await decide.run(feeds, ['logits', ...vectors]);
+    const lastValues = outputs[last] && floatValues(outputs[last]);
+    return { logits: floatValues(outputs['logits']), view: outputs[VIEW] && floatValues(outputs[VIEW]), lastValues };
   }
 
   #feedOneRun({ window, question }: WindowQuestion): { decide: GraphSession; feeds: Record<string, Tensor> } {
@@ -123,7 +153,7 @@ export class SplitGraphs {
 
   /** Whether runs take memory that other threads see: with older Nodes the library refuses it. */
   async readsSharedMemory(): Promise<boolean> {
-    const hidden = this.#shape.heads * this.#shape.head_size;
+    const hidden = this.#hidden;
     const shared = new Float32Array(new SharedArrayBuffer(2 * hidden * Float32Array.BYTES_PER_ELEMENT));
     const question = questionFeeds({ type: 'noul', levels: [0, 0] });
     try {
@@ -132,6 +162,10 @@ export class SplitGraphs {
     } catch {
       return false;
     }
+  }
+
+  get #hidden(): number {
+    return this.#shape.heads * this.#shape.head_size;
   }
 
   #keyValueTensors({ tokens, parts }: KeyValues): Record<string, Tensor> {

@@ -33,19 +33,19 @@ function countingModels() {
     const number = Number(state.at(-1));
     return {
       zeroShot: [0.7, 0.2, 0.1],
-      vectors: [Float32Array.of(number, 1), Float32Array.of(2, 3, number)],
+      vectors: [Float32Array.of(number, 1), Float32Array.of(2), Float32Array.of(3, number)],
     } as const;
   };
-  return { asked, models: { freeze, embedDimensions: 3 } };
+  return { asked, models: { freeze, vectorParts: [2, 1, 2] } };
 }
 
 const say = () => undefined;
 
 describe('frozen rows', () => {
-  it('hold both vectors, and what stands by option in the order of the options’ hashes', async () => {
+  it('hold all vectors, and what stands by option in the order of the options’ hashes', async () => {
     const { models } = countingModels();
     const { frozen, parts } = await freezeTask(models, task, { folder, rows: 4, say });
-    expect(parts).toEqual([2, 3]);
+    expect(parts).toEqual([2, 1, 2]);
     expect(frozen.rows.map(({ vector }) => [...vector])).toEqual([0, 1, 2, 3].map((n) => [n, 1, 2, 3, n]));
     expect(frozen.options).toEqual(frozen.options.toSorted());
     // The right option of a row has the same probability wherever it stands.
