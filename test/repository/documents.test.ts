@@ -35,6 +35,7 @@ const metrics = createMetrics({
     memory: { takenBytes: 0 },
   }),
   answerCounts: () => ({ miss: 0, merged: 0, hit: 0, keptBytes: 0 }),
+  spanCounts: () => ({ exported: 0, failed: 0, untracedRequests: 0 }),
 });
 
 /** Variables of ours that are no settings. */
