@@ -64,6 +64,7 @@ export function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUp
         totalMs: upstream.totalTimeoutMs,
         streamTotalMs: upstream.streamTotalTimeoutMs,
       },
+      formats: upstream.formats,
       weight: model.weight,
       breaker: { failures: upstream.breakerFailures, pauseMs: upstream.breakerPauseMs },
       takesStreamOptions: upstream.takesStreamOptions,

@@ -75,6 +75,14 @@ export const upstream = z.strictObject({
       defaultText: 'no key is sent',
     }),
   models: z.array(upstreamModel).min(1).register(note, { help: 'Models to offer from this upstream.' }),
+  formats: z
+    .array(z.enum(['chat', 'completions', 'responses']))
+    .min(1)
+    .default(['chat'])
+    .register(note, {
+      help: 'What the upstream serves: `chat` (`/chat/completions`), `completions` (`/completions`), `responses` (`/responses`).',
+      defaultText: '`[chat]`',
+    }),
   checkAtStart: z.boolean().default(true).register(note, {
     help: 'Whether a start asks the upstream for its list of models (`GET /models`, which costs nothing), and warns where it cannot be reached, refuses the key or does not list a model.',
   }),

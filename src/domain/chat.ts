@@ -2,9 +2,20 @@
 
 import type { JsonMember } from './json.ts';
 
+/** In whose words a call is made: messages, a prompt alone (`completions`), or the items of `responses`. */
+export type ChatFormat = 'chat' | 'completions' | 'responses';
+
+/** The endpoint of each. */
+export const ENDPOINT_OF_FORMAT: Readonly<Record<ChatFormat, string>> = {
+  chat: '/ai/v1/chat/completions',
+  completions: '/ai/v1/completions',
+  responses: '/ai/v1/responses',
+};
+
 /** The caller's body as sent, plus what had to be read of it. Text and value are empty once the body was let go. */
 export interface ChatRequest {
   readonly modelId: string;
+  readonly format: ChatFormat;
   readonly stream: boolean;
   /** The client asked for `stream_options.include_usage`. */
   readonly includeUsage: boolean;
@@ -21,4 +32,6 @@ export interface ChatRequest {
 /** One server-sent event for the client: the JSON of a chunk, with our model id. `[DONE]` is not among them. */
 export interface ChatChunk {
   readonly json: string;
+  /** Name of the event, in formats that have such. */
+  readonly event?: string;
 }

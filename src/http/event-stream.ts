@@ -1,8 +1,9 @@
-// Writes a stream of chat chunks as server-sent events: head at once, one event per chunk, `[DONE]` or an error event at
-// the end. Pulls only when the client takes in what it was sent.
+// Writes a stream of chat chunks as server-sent events: head at once, one event per chunk, `[DONE]` where the format has it
+// or an error event at the end. Pulls only when the client takes in what it was sent.
 
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ChatChunk } from '../domain/chat.ts';
 import { ClientLeftError } from './client-left.ts';
 import { errorBody, recordError } from './error-reply.ts';
 
@@ -13,13 +14,9 @@ export const EVENT_STREAM_HEADERS = { 'cache-control': 'no-cache', 'x-accel-buff
 const LINE_BREAKS = /[\r\n]+/g;
 const DONE = '[DONE]';
 
-interface JsonChunk {
-  readonly json: string;
-}
-
-/** A whole stream as one text, as it was or would be sent. */
-export function formatEventStream(chunks: readonly JsonChunk[]): string {
-  return chunks.map(formatChunk).join('') + formatEvent(DONE);
+/** A whole stream as one text, as it was or would be sent. @param hasDone whether its format ends with `[DONE]` */
+export function formatEventStream(chunks: readonly ChatChunk[], hasDone: boolean): string {
+  return chunks.map(formatChunk).join('') + (hasDone ? formatEvent(DONE) : '');
 }
 
 /** One reply. A client that takes in nothing for `writeTimeoutMs` is disconnected. */
@@ -47,7 +44,7 @@ export class EventStream {
   }
 
   /** Resolves when there is room for more. @throws ClientLeftError when the client has left or stalls */
-  async send(chunk: JsonChunk): Promise<void> {
+  async send(chunk: ChatChunk): Promise<void> {
     const { raw } = this.#reply;
     if (raw.destroyed) return await leave(raw);
     if (raw.write(formatChunk(chunk))) return;
@@ -60,21 +57,22 @@ export class EventStream {
     if (raw.destroyed) await leave(raw);
   }
 
-  end(): void {
-    this.#end(DONE);
+  /** @param hasDone whether the format ends with `[DONE]` */
+  end(hasDone: boolean): void {
+    this.#end(hasDone ? formatEvent(DONE) : '');
   }
 
   /** An event with the error and no `[DONE]`; nothing where the client has left. */
   breakOff(error: unknown): void {
     if (error instanceof ClientLeftError) return;
-    this.#end(errorBody(recordError(error, this.#request)));
+    this.#end(formatEvent(errorBody(recordError(error, this.#request))));
   }
 
-  #end(data: string): void {
+  #end(last: string): void {
     const { raw } = this.#reply;
     const timer = setTimeout(() => raw.destroy(), this.#writeTimeoutMs);
     raw.once('close', () => clearTimeout(timer));
-    raw.end(formatEvent(data));
+    raw.end(last);
   }
 }
 
@@ -85,8 +83,9 @@ async function leave(raw: ServerResponse): Promise<never> {
 }
 
 /** Line breaks stand only between the tokens of JSON, never in a string. */
-function formatChunk({ json }: JsonChunk): string {
-  return formatEvent(json.replace(LINE_BREAKS, ' '));
+function formatChunk({ json, event }: ChatChunk): string {
+  const data = formatEvent(json.replace(LINE_BREAKS, ' '));
+  return event === undefined ? data : `event: ${event}\n${data}`;
 }
 
 function formatEvent(data: string): string {

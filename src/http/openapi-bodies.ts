@@ -1,6 +1,7 @@
 // What `/openapi.json` says of request bodies beside their schemas: how large they may be, and how they may be encoded.
 
 import type { OpenAPIV3_1 } from 'openapi-types';
+import { ENDPOINT_OF_FORMAT } from '../domain/chat.ts';
 import { ENDPOINT_OF_TYPE } from '../domain/model-card.ts';
 import { type BodyLimits, type BodyLimitsByRoute, describeBytes } from './body-limits.ts';
 import { BODY_ENCODINGS } from './content-encoding.ts';
@@ -22,7 +23,7 @@ function limitsOf(path: string, limits: BodyLimitsByRoute): BodyLimits {
   if (path === ENDPOINT_OF_TYPE.embedding) return limits.embeddings;
   if (path === ENDPOINT_OF_TYPE.reranker) return limits.reranking;
   if (path === LEARNING_PATH) return limits.learning;
-  return path === ENDPOINT_OF_TYPE.llm ? limits.chat : limits.administration;
+  return Object.values(ENDPOINT_OF_FORMAT).includes(path) ? limits.chat : limits.administration;
 }
 
 function describe({ bytes, values }: BodyLimits) {

@@ -27,9 +27,11 @@ import { requestIdHeaders, requestIdOf } from './request-id.ts';
 import { normalisePath } from './request-path.ts';
 import { adminRoutes } from './routes/admin.ts';
 import { chatCompletionsRoute } from './routes/chat-completions.ts';
+import { completionsRoute } from './routes/completions.ts';
 import { embeddingsRoute } from './routes/embeddings.ts';
 import { modelsRoutes } from './routes/models.ts';
 import { rerankRoute } from './routes/rerank.ts';
+import { responsesRoute } from './routes/responses.ts';
 import { type ReadinessState, serviceRoutes } from './routes/service.ts';
 import { systemoneRoute } from './routes/systemone.ts';
 import { usageRoute } from './routes/usage.ts';
@@ -216,12 +218,9 @@ async function apiRoutes(
   await api.register(systemoneRoute, { ...deps, intake, bodyLimits: limits.decisions, structuredState, tellsSharing });
   await api.register(embeddingsRoute, { ...deps, intake, bodyLimits: limits.embeddings, tokenArrays, tellsSharing });
   await api.register(rerankRoute, { ...deps, intake, bodyLimits: limits.reranking, tellsSharing });
-  await api.register(chatCompletionsRoute, {
-    ...deps,
-    intake,
-    bodyLimits: limits.chat,
-    writeTimeoutMs: deps.options.writeTimeoutMs,
-  });
+  const { writeTimeoutMs } = deps.options;
+  for (const route of [chatCompletionsRoute, completionsRoute, responsesRoute])
+    await api.register(route, { ...deps, intake, bodyLimits: limits.chat, writeTimeoutMs });
 }
 
 function createApp({ options, logger }: HttpDeps): FastifyInstance {

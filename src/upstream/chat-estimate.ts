@@ -15,7 +15,8 @@ const MEDIA_PART = 100_000;
 const TEXT_FIELDS = ['content', 'refusal', 'name'] as const;
 /** What describes tools and the shape of the answer: part of the prompt, as JSON. */
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format'] as const;
-const MAX_CHOICES = 1024;
+/** No server gives more. */
+export const MAX_CHOICES = 1024;
 
 export type RequestBody = Readonly<Record<string, unknown>>;
 
@@ -65,7 +66,8 @@ function outputPerChoice(
   return Math.min(visible + (reasoning?.allowanceTokens ?? 0), whole ?? MAX_BILLED_TOKENS);
 }
 
-function measureContent(content: unknown): number {
+/** Hundredths of a token in a text, or in parts of texts, images and the like. */
+export function measureContent(content: unknown): number {
   if (typeof content === 'string') return measureText(content);
   if (!Array.isArray(content)) return 0;
   let hundredths = 0;
@@ -80,7 +82,8 @@ function measurePart(part: unknown): number {
   return typeof text === 'string' ? measureText(text) : MEDIA_PART;
 }
 
-function measureCall(call: unknown): number {
+/** Hundredths of a token in the name and the arguments of a call of a tool. */
+export function measureCall(call: unknown): number {
   if (!isRecord(call)) return 0;
   const texts = [call['name'], call['arguments']];
   return texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? measureText(text) : 0), 0);

@@ -1,7 +1,7 @@
 // A chat upstream: any server of the chat-completion format, or several that stand in for each other. Interface;
 // HttpChatUpstream and FailoverUpstream implement it.
 
-import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
+import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
@@ -62,6 +62,7 @@ export interface ChatStream {
  */
 export interface ChatUpstream {
   readonly models: readonly ModelCard[];
+  takes(format: ChatFormat): boolean;
   /**
    * To be asked before the others: what the call will use at most (output) and by estimate (input).
    * @throws AppError `invalid_request` when the request cannot be passed on as it is

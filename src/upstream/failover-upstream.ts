@@ -1,7 +1,7 @@
 // One model at several upstreams: a call that fails at one before anything of it was sent to the caller goes to the next,
 // within the caller's time. An upstream that failed again and again is left out while its breaker is open.
 
-import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
+import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream } from './chat-upstream.ts';
@@ -59,9 +59,14 @@ export class FailoverUpstream implements ChatUpstream {
     this.models = members[0]?.upstream.models ?? [];
   }
 
+  takes(format: ChatFormat): boolean {
+    return this.#members.some(({ upstream }) => upstream.takes(format));
+  }
+
   /** As much as it may be, whoever answers. */
   expect(request: ChatRequest): BilledTokens {
-    const expected = this.#members.map(({ upstream }) => upstream.expect(request));
+    const able = this.#members.filter(({ upstream }) => upstream.takes(request.format));
+    const expected = able.map(({ upstream }) => upstream.expect(request));
     return {
       inputTokens: Math.max(...expected.map(({ inputTokens }) => inputTokens)),
       cachedTokens: 0,
@@ -96,7 +101,7 @@ export class FailoverUpstream implements ChatUpstream {
 
   async #askEach<Answer>(asked: Asked, ask: (attempt: Attempt) => Promise<Answer>): Promise<Answer> {
     const { request, signal } = asked;
-    const order = this.#order();
+    const order = this.#order(request.format);
     try {
       for (let place = 0; ; place++) {
         const member = order[place];
@@ -133,9 +138,10 @@ export class FailoverUpstream implements ChatUpstream {
   }
 
   /** Those that are left out are asked all the same where there is nobody else: one of them may be back. */
-  #order(): readonly FailoverMember[] {
-    const ready = this.#members.filter(({ breaker }) => breaker.takesCalls);
-    return drawOrder(ready.length > 0 ? ready : this.#members, this.#random);
+  #order(format: ChatFormat): readonly FailoverMember[] {
+    const able = this.#members.filter(({ upstream }) => upstream.takes(format));
+    const ready = able.filter(({ breaker }) => breaker.takesCalls);
+    return drawOrder(ready.length > 0 ? ready : able, this.#random);
   }
 }
 

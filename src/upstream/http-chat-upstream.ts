@@ -2,16 +2,15 @@
 // What a body means is upstream-body.ts's and reply-translator.ts's, whose fault a failure is upstream-failure.ts's.
 
 import type { Dispatcher } from 'undici';
-import type { ChatChunk, ChatRequest } from '../domain/chat.ts';
+import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
 import { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
-import { estimateInputTokens, expectedTokens } from './chat-estimate.ts';
 import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream } from './chat-upstream.ts';
 import { parseObject } from './json-object.ts';
 import { Payload } from './payload.ts';
 import { PhaseTimers } from './phase-timers.ts';
-import { ReplyTranslator } from './reply-translator.ts';
+import type { Translator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
 import { membersOf, refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import { UpstreamConnections } from './upstream-connections.ts';
@@ -22,6 +21,7 @@ import {
   reportedError,
   STREAM_ADVICE,
 } from './upstream-failure.ts';
+import { UPSTREAM_FORMATS } from './upstream-formats.ts';
 import { type ChatUpstreamOptions, cardOfUpstream } from './upstream-options.ts';
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -32,7 +32,6 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /** After `[DONE]` only the end of the body is left; reading it keeps the connection for the next request. */
 const END_OF_BODY_MS = 1000;
 const BUSY_RETRY_AFTER_MS = 1000;
-const DONE = '[DONE]';
 const UNWATCHED: CallWatcher = { onAsked: () => undefined, onSent: () => undefined, onBytes: () => undefined };
 
 /** A request under way: counted and timed until it is ended. */
@@ -50,26 +49,32 @@ export class HttpChatUpstream implements ChatUpstream {
   readonly models: readonly ModelCard[];
   readonly #options: ChatUpstreamOptions;
   readonly #connections: UpstreamConnections;
-  readonly #path: string;
+  /** Without the path of a format. */
+  readonly #base: URL;
   readonly #running = new Set<RunningCall>();
   /** By the bodies of requests that were asked about: long prompts are measured once. */
   readonly #inputEstimates = new WeakMap<ChatRequest['body'], number>();
 
   /** @throws TypeError when the base URL is none */
   constructor(options: ChatUpstreamOptions) {
-    const url = new URL(options.baseUrl);
+    this.#base = new URL(options.baseUrl);
     this.models = [cardOfUpstream(options)];
     this.#options = options;
-    this.#path = `${url.pathname.replace(/\/+$/, '')}/chat/completions${url.search}`;
-    this.#connections = new UpstreamConnections(url.origin, {
+    this.#connections = new UpstreamConnections(this.#base.origin, {
       connectTimeoutMs: options.timeouts.connectMs,
       maxConnections: options.maxConcurrentRequests,
     });
   }
 
+  takes(format: ChatFormat): boolean {
+    return this.#options.formats.includes(format);
+  }
+
   expect(request: ChatRequest): BilledTokens {
-    refuseDuplicates(membersOf(request));
-    const expected = expectedTokens(request.body, this.#options);
+    const format = UPSTREAM_FORMATS[request.format];
+    refuseDuplicates(membersOf(request), format.readMembers);
+    format.refuse(request.body);
+    const expected = format.expect(request.body, this.#options);
     this.#inputEstimates.set(request.body, expected.inputTokens);
     return expected;
   }
@@ -79,11 +84,11 @@ export class HttpChatUpstream implements ChatUpstream {
     const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, false);
     try {
-      const reply = await this.#post(payload, call);
+      const reply = await this.#post(payload, request.format, call);
       watcher.onBytes();
       const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
       if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
-      const bodyText = translator.translateCompletion(text);
+      const bodyText = translator.translateWhole(text);
       this.#options.watcher?.answered();
       return { bodyText, ...translator.tokens() };
     } catch (error) {
@@ -100,7 +105,7 @@ export class HttpChatUpstream implements ChatUpstream {
     const call = this.#begin(signal, watcher, true);
     try {
       call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
-      const reply = await this.#post(payload, call);
+      const reply = await this.#post(payload, request.format, call);
       reply.body.once('close', () => call.end());
       if (isJson(reply)) throw await notStreamed(reply);
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
@@ -114,9 +119,10 @@ export class HttpChatUpstream implements ChatUpstream {
     return this.#connections.close();
   }
 
-  #translatorOf(request: ChatRequest): ReplyTranslator {
-    const inputEstimate = this.#inputEstimates.get(request.body) ?? estimateInputTokens(request.body);
-    return new ReplyTranslator(request, { ...this.#options, inputEstimate });
+  #translatorOf(request: ChatRequest): Translator {
+    const format = UPSTREAM_FORMATS[request.format];
+    const inputEstimate = this.#inputEstimates.get(request.body) ?? format.estimate(request.body);
+    return format.translator(request, { ...this.#options, inputEstimate });
   }
 
   #begin(clientSignal: AbortSignal, watcher: CallWatcher, isStreamed: boolean): RunningCall {
@@ -158,7 +164,7 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** @throws AppError when the status is not 2xx; whatever the HTTP client throws; the signal's reason */
-  async #post(payload: Payload, call: RunningCall): Promise<Dispatcher.ResponseData> {
+  async #post(payload: Payload, format: ChatFormat, call: RunningCall): Promise<Dispatcher.ResponseData> {
     const { apiKey } = this.#options;
     const { isStreamed, timers, watcher, sentAlong } = call;
     const headers = {
@@ -170,7 +176,9 @@ export class HttpChatUpstream implements ChatUpstream {
     };
     const { signal } = timers;
     const onSent = () => watcher.onSent();
-    const reply = await this.#connections.post({ path: this.#path, headers, payload, signal, onSent });
+    const { pathname, search } = this.#base;
+    const path = `${pathname.replace(/\/+$/, '')}${UPSTREAM_FORMATS[format].path}${search}`;
+    const reply = await this.#connections.post({ path, headers, payload, signal, onSent });
     // Errors are read where the body is; one that comes after the reading has ended must not end the process.
     reply.body.on('error', () => {});
     const { statusCode: status } = reply;
@@ -181,28 +189,25 @@ export class HttpChatUpstream implements ChatUpstream {
 
   async *#readChunks(
     reply: Dispatcher.ResponseData,
-    translator: ReplyTranslator,
+    translator: Translator,
     call: RunningCall,
   ): AsyncGenerator<ChatChunk> {
-    let isDone = false;
     try {
       for await (const event of readEvents(this.#timedBytes(reply, call), MAX_EVENT_LENGTH)) {
-        isDone = event.data === DONE;
-        if (isDone) break;
-        if (event.type === 'error') throw reportedError(parseObject(event.data)?.['error']);
-        const json = translator.translateChunk(event.data);
-        if (json !== undefined) yield { json };
+        const chunk = translator.translateEvent(event);
+        if (chunk !== undefined) yield chunk;
+        if (translator.isOver) break;
       }
-      if (!isDone && !translator.sawFinishReason()) {
+      if (!translator.isOver && !translator.isWhole) {
         throw new AppError('upstream_error', 'The upstream broke off before its answer was complete.');
       }
       this.#options.watcher?.answered();
-      const late = translator.lateUsageChunk();
-      if (late !== undefined) yield { json: late };
+      const late = translator.lateChunk();
+      if (late !== undefined) yield late;
     } catch (error) {
       throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
     } finally {
-      if (isDone) readToEnd(reply);
+      if (translator.isOver) readToEnd(reply);
       else reply.body.destroy();
     }
   }

@@ -1,27 +1,51 @@
-// From an upstream's reply to ours: the model id put back, usage normalised, hidden, asked for late, or estimated where the
-// upstream tells none. Everything else stays to the letter. Pure; one translator per request.
+// From an upstream's reply in the chat format, or that of completions, to ours: the model id put back, usage normalised,
+// hidden, asked for late, or estimated where the upstream tells none. Everything else stays to the letter. Pure; one
+// translator per request.
 
-import type { ChatRequest } from '../domain/chat.ts';
+import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
 import { AppError } from '../domain/errors.ts';
 import { isRecord, type JsonMember } from '../domain/json.ts';
 import { measureMessage } from './chat-estimate.ts';
 import type { AnswerTokens } from './chat-upstream.ts';
 import { parseObject } from './json-object.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
-import { toTokens } from './token-estimate.ts';
+import type { ServerSentEvent } from './sse.ts';
+import { measureText, toTokens } from './token-estimate.ts';
 import { reportedError } from './upstream-failure.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 import { type ReportedUsage, readUsage } from './upstream-usage.ts';
 
+const DONE = '[DONE]';
 /** A member beside `usage` whose counts are ours: the same that are billed. */
-const ESTIMATED = { name: 'x-umpire-usage', json: '"estimated"' } as const;
+export const ESTIMATED = { name: 'x-umpire-usage', json: '"estimated"' } as const;
+
+/** What a translator of any format does. */
+export interface Translator {
+  /** Of what has come so far. */
+  tokens(): AnswerTokens;
+  /** @throws AppError `upstream_error` when the text is not such an answer, or the upstream's own error */
+  translateWhole(text: string): string;
+  /**
+   * @returns what the client is sent, or undefined where there is nothing in it for the client
+   * @throws AppError `upstream_error` when it is no event of the format, or the upstream's own error
+   */
+  translateEvent(event: ServerSentEvent): ChatChunk | undefined;
+  /** The last event has come: what follows is the end of the body. */
+  readonly isOver: boolean;
+  /** Where the stream ends without its last event: whether it was whole all the same. */
+  readonly isWhole: boolean;
+  /** What the client is sent before the end, beside what came. */
+  lateChunk(): ChatChunk | undefined;
+}
 
 export interface TranslatorOptions extends Pick<ChatUpstreamOptions, 'modelId' | 'reasoning'> {
   /** Prompt tokens that are billed where the upstream tells no usage. */
   readonly inputEstimate: number;
 }
 
-export class ReplyTranslator {
+export class ReplyTranslator implements Translator {
+  readonly #format: ChatFormat;
+  #isOver = false;
   readonly #includesUsage: boolean;
   readonly #options: TranslatorOptions;
   #reported: ReportedUsage | undefined;
@@ -31,7 +55,8 @@ export class ReplyTranslator {
   /** The last chunk for the client, and whether its usage is the one that is billed. */
   #lastSent: { readonly text: string; readonly hadUsage: boolean } | undefined;
 
-  constructor({ includeUsage }: ChatRequest, options: TranslatorOptions) {
+  constructor({ includeUsage, format }: ChatRequest, options: TranslatorOptions) {
+    this.#format = format;
     this.#includesUsage = includeUsage;
     this.#options = options;
   }
@@ -41,33 +66,40 @@ export class ReplyTranslator {
   }
 
   /** Every choice ends with a reason: without one, a stream that ends without `[DONE]` was cut. */
-  sawFinishReason(): boolean {
+  get isWhole(): boolean {
     return this.#sawFinishReason;
   }
 
-  /** @throws AppError `upstream_error` when the text is not a chat completion */
-  translateCompletion(text: string): string {
-    const reply = readReply(text);
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  translateEvent({ type, data }: ServerSentEvent): ChatChunk | undefined {
+    this.#isOver = data === DONE;
+    if (this.#isOver) return undefined;
+    if (type === 'error') throw reportedError(parseObject(data)?.['error']);
+    const json = this.#translateChunk(data);
+    return json === undefined ? undefined : { json };
+  }
+
+  translateWhole(text: string): string {
+    const reply = readUpstreamReply(text);
     if (!Array.isArray(reply['choices'])) {
       throw new AppError('upstream_error', 'The upstream answered with something that is not a chat completion.');
     }
-    for (const choice of reply['choices']) if (isRecord(choice)) this.#measured += measureMessage(choice['message']);
+    for (const choice of reply['choices']) if (isRecord(choice)) this.#measured += measureChoice(choice, 'message');
     const members = listMembers(text);
     const edits = this.#edits(text, members);
     if (this.#reported === undefined) this.#addEstimate(edits);
     return editMembers(text, members, edits);
   }
 
-  /**
-   * @returns the chunk for the client, or undefined when there is nothing in it that the client asked for
-   * @throws AppError `upstream_error` when the text is not a chunk, or the upstream's own error
-   */
-  translateChunk(text: string): string | undefined {
-    const chunk = readReply(text);
+  #translateChunk(text: string): string | undefined {
+    const chunk = readUpstreamReply(text);
     const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
     for (const choice of choices.filter(isRecord)) {
       this.#sawFinishReason ||= typeof choice['finish_reason'] === 'string';
-      this.#measured += measureMessage(choice['delta']);
+      this.#measured += measureChoice(choice, 'delta');
     }
 
     const members = listMembers(text);
@@ -87,13 +119,13 @@ export class ReplyTranslator {
    * The client is promised usage in the last chunk: where the upstream told it earlier, or none that can be believed, one
    * more chunk says what is billed.
    */
-  lateUsageChunk(): string | undefined {
+  lateChunk(): ChatChunk | undefined {
     if (!this.#includesUsage || this.#lastSent?.hadUsage === true) return undefined;
     const text = this.#lastSent?.text ?? this.#emptyChunk();
     const edits = new Map<string, string | undefined>([['choices', '[]']]);
     if (this.#reported === undefined) this.#addEstimate(edits);
     else edits.set('usage', this.#reported.json);
-    return editMembers(text, listMembers(text), edits);
+    return { json: editMembers(text, listMembers(text), edits) };
   }
 
   #addEstimate(edits: Map<string, string | undefined>): void {
@@ -106,7 +138,8 @@ export class ReplyTranslator {
   /** Of a stream that had none. */
   #emptyChunk(): string {
     const created = Math.floor(Date.now() / 1000);
-    return JSON.stringify({ id: '', object: 'chat.completion.chunk', created, model: this.#options.modelId });
+    const object = this.#format === 'chat' ? 'chat.completion.chunk' : 'text_completion';
+    return JSON.stringify({ id: '', object, created, model: this.#options.modelId });
   }
 
   #edits(text: string, members: readonly JsonMember[]): Map<string, string | undefined> {
@@ -121,8 +154,13 @@ export class ReplyTranslator {
   }
 }
 
+/** A choice of completions has its text in itself. */
+function measureChoice(choice: Record<string, unknown>, place: 'message' | 'delta'): number {
+  return typeof choice['text'] === 'string' ? measureText(choice['text']) : measureMessage(choice[place]);
+}
+
 /** Some upstreams answer 200 and put their failure into the body or into an event. */
-function readReply(text: string): Record<string, unknown> {
+export function readUpstreamReply(text: string): Record<string, unknown> {
   const reply = parseObject(text);
   if (reply === undefined)
     throw new AppError('upstream_error', 'The upstream answered with something that is not JSON.');

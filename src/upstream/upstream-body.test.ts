@@ -11,7 +11,14 @@ function rewrite(
   options: { reasoning?: ReasoningOptions; takesStreamOptions?: boolean } = {},
 ): string {
   const { stream = false } = JSON.parse(bodyText) as { stream?: boolean };
-  const request = { modelId: 'ours', stream, includeUsage: false, bodyText, body: JSON.parse(bodyText) };
+  const request = {
+    modelId: 'ours',
+    format: 'chat' as const,
+    stream,
+    includeUsage: false,
+    bodyText,
+    body: JSON.parse(bodyText),
+  };
   const { reasoning, takesStreamOptions = true } = options;
   return upstreamBody(request, { upstreamModel: 'theirs', reasoning, takesStreamOptions });
 }
@@ -61,7 +68,7 @@ describe('the body an upstream is sent', () => {
   it.each(['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'])(
     'is refused when %s is there twice, which could mean two things',
     (name) => {
-      const refused = () => refuseDuplicates(listMembers(`{"${name}":null,"x":1,"${name}":null}`));
+      const refused = () => refuseDuplicates(listMembers(`{"${name}":null,"x":1,"${name}":null}`), [name]);
       expect(refused).toThrow(AppError);
       expect(refused).toThrow(`The field '${name}' is there more than once.`);
     },

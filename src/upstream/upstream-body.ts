@@ -6,13 +6,10 @@ import { type JsonMember, parsePlainJson } from '../domain/json.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ChatUpstreamOptions, ReasoningOptions } from './upstream-options.ts';
 
-/** Members we act on. Twice the same one could mean one thing to us and another to the upstream. */
-const READ_MEMBERS = ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
-
 /** @throws AppError `invalid_request` when a member we act on is there twice */
-export function refuseDuplicates(members: readonly JsonMember[]): void {
+export function refuseDuplicates(members: readonly JsonMember[], readMembers: readonly string[]): void {
   const keys = members.map(({ key }) => key);
-  const twice = READ_MEMBERS.find((name) => keys.indexOf(name) !== keys.lastIndexOf(name));
+  const twice = readMembers.find((name) => keys.indexOf(name) !== keys.lastIndexOf(name));
   if (twice !== undefined) {
     throw new AppError('invalid_request', `The field '${twice}' is there more than once.`, { param: twice });
   }
@@ -32,9 +29,11 @@ export function upstreamBody(
   const textOf = (key: string) => findValue(request.bodyText, members, key);
 
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(options.upstreamModel)]]);
+  // Its usage comes unasked, and its `stream_options` are others.
+  if (request.format === 'responses') return editMembers(request.bodyText, members, edits);
   if (!options.takesStreamOptions) edits.set('stream_options', undefined);
   else if (request.stream) edits.set('stream_options', withUsageAsked(textOf('stream_options')));
-  if (options.reasoning !== undefined) addCapEdits(edits, textOf, options.reasoning);
+  if (options.reasoning !== undefined && request.format === 'chat') addCapEdits(edits, textOf, options.reasoning);
   return editMembers(request.bodyText, members, edits);
 }
 

@@ -1,6 +1,7 @@
 // Everything one chat upstream is told at the start. The configuration's `upstreams[]` has the same shape; who reads the
 // key out of the environment is not our business.
 
+import type { ChatFormat } from '../domain/chat.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
@@ -56,6 +57,8 @@ export interface ChatUpstreamOptions {
   /** Sent as a bearer token; undefined: no Authorization header. */
   readonly apiKey: string | undefined;
   readonly timeouts: UpstreamTimeouts;
+  /** Those it serves. */
+  readonly formats: readonly ChatFormat[];
   /** Its share of the calls of a model that several upstreams have; undefined: they are asked in their order. */
   readonly weight: number | undefined;
   /** When it is left out for a while, where another upstream has the model. */

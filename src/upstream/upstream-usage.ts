@@ -16,6 +16,27 @@ export interface ReportedUsage {
   readonly json: string;
 }
 
+/** What the counts are called in a format. */
+export interface UsageNames {
+  readonly input: string;
+  readonly output: string;
+  readonly inputDetails: string;
+  readonly outputDetails: string;
+}
+
+const CHAT_USAGE: UsageNames = {
+  input: 'prompt_tokens',
+  output: 'completion_tokens',
+  inputDetails: 'prompt_tokens_details',
+  outputDetails: 'completion_tokens_details',
+};
+export const RESPONSE_USAGE: UsageNames = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  inputDetails: 'input_tokens_details',
+  outputDetails: 'output_tokens_details',
+};
+
 interface RawUsage {
   readonly prompt: number;
   readonly completion: number;
@@ -27,11 +48,15 @@ interface RawUsage {
 /**
  * @param text JSON of a reply's `usage`
  * @param habit undefined: not a reasoning model; counts of reasoning that are told are still read by the rule of `auto`
- * @returns undefined unless there is an object with `prompt_tokens` and `completion_tokens` that can be believed: whole
+ * @returns undefined unless there is an object with counts of input and output that can be believed: whole
  * numbers from 0 to MAX_BILLED_TOKENS
  */
-export function readUsage(text: string, habit: ReasoningUsage | undefined): ReportedUsage | undefined {
-  const raw = parseUsage(parsePlainJson(text));
+export function readUsage(
+  text: string,
+  habit: ReasoningUsage | undefined,
+  names: UsageNames = CHAT_USAGE,
+): ReportedUsage | undefined {
+  const raw = parseUsage(parsePlainJson(text), names);
   if (raw === undefined) return undefined;
   const apart = reasoningApart(raw, habit);
   const reasoning = raw.reasoning ?? apart;
@@ -45,7 +70,7 @@ export function readUsage(text: string, habit: ReasoningUsage | undefined): Repo
       reasoningTokens: Math.min(reasoning, completion),
       cachedTokens: Math.min(raw.cached ?? 0, raw.prompt),
     },
-    json: apart === 0 ? text : withReasoning(text, { completion, prompt: raw.prompt, reasoning }),
+    json: apart === 0 ? text : withReasoning(text, { completion, prompt: raw.prompt, reasoning }, names),
   };
 }
 
@@ -62,34 +87,38 @@ function reasoningApart(raw: RawUsage, habit: ReasoningUsage | undefined): numbe
   return surplus === raw.reasoning || raw.reasoning > raw.completion ? raw.reasoning : 0;
 }
 
-function parseUsage(value: unknown): RawUsage | undefined {
+function parseUsage(value: unknown, names: UsageNames): RawUsage | undefined {
   const usage = asObject(value);
-  const prompt = asCount(usage?.['prompt_tokens']);
-  const completion = asCount(usage?.['completion_tokens']);
+  const prompt = asCount(usage?.[names.input]);
+  const completion = asCount(usage?.[names.output]);
   if (usage === undefined || prompt === undefined || completion === undefined) return undefined;
   return {
     prompt,
     completion,
     total: asCount(usage['total_tokens']),
     reasoning:
-      asCount(asObject(usage['completion_tokens_details'])?.['reasoning_tokens']) ?? asCount(usage['reasoning_tokens']),
+      asCount(asObject(usage[names.outputDetails])?.['reasoning_tokens']) ?? asCount(usage['reasoning_tokens']),
     cached:
-      asCount(asObject(usage['prompt_tokens_details'])?.['cached_tokens']) ?? asCount(usage['prompt_cache_hit_tokens']),
+      asCount(asObject(usage[names.inputDetails])?.['cached_tokens']) ?? asCount(usage['prompt_cache_hit_tokens']),
   };
 }
 
-function withReasoning(text: string, counts: { prompt: number; completion: number; reasoning: number }): string {
+function withReasoning(
+  text: string,
+  counts: { prompt: number; completion: number; reasoning: number },
+  names: UsageNames,
+): string {
   const members = listMembers(text);
-  const details = findValue(text, members, 'completion_tokens_details');
+  const details = findValue(text, members, names.outputDetails);
   const detailsText = details?.startsWith('{') ? details : '{}';
   const reasoning = new Map([['reasoning_tokens', String(counts.reasoning)]]);
   return editMembers(
     text,
     members,
     new Map([
-      ['completion_tokens', String(counts.completion)],
+      [names.output, String(counts.completion)],
       ['total_tokens', String(counts.prompt + counts.completion)],
-      ['completion_tokens_details', editMembers(detailsText, listMembers(detailsText), reasoning)],
+      [names.outputDetails, editMembers(detailsText, listMembers(detailsText), reasoning)],
     ]),
   );
 }

@@ -16,6 +16,7 @@ import { expectRefusal } from './expect-refusal.ts';
 import { LLAMA, startTestServer, type TestServer } from './test-server.ts';
 
 const ECHO: ChatUpstream = {
+  takes: () => true,
   models: [LLAMA],
   expect: () => ({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }),
   complete: async ({ bodyText }) => ({ bodyText, usage: undefined, outputEstimate: 1 }),

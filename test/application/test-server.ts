@@ -56,6 +56,7 @@ const OPTIONS: HttpOptions = {
 /** Says the same to everything, and streams nothing. */
 const LACONIC_UPSTREAM: ChatUpstream = {
   models: [LLAMA],
+  takes: () => true,
   complete: async ({ modelId }) => ({
     bodyText: JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', model: modelId, choices: [] }),
     usage: undefined,

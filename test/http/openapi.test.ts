@@ -90,8 +90,10 @@ describe('/openapi.json', () => {
       'POST /admin/v1/models',
       'POST /admin/v1/prices',
       'POST /ai/v1/chat/completions',
+      'POST /ai/v1/completions',
       'POST /ai/v1/embeddings',
       'POST /ai/v1/rerank',
+      'POST /ai/v1/responses',
       'POST /ai/v1/systemone',
     ]);
   });
@@ -154,7 +156,7 @@ describe('/openapi.json', () => {
       const reply = await server.server.send(method === 'patch' ? 'PATCH' : 'POST', url, example, caller.headers);
       expect([path, reply.status]).toEqual([path, Number(status)]);
     }
-    expect(examples).toHaveLength(9);
+    expect(examples).toHaveLength(11);
   });
 
   it('says where a reply can be CSV', () => {

@@ -29,6 +29,7 @@ export function chatUpstreamOptions(
     upstreamModel: UPSTREAM_MODEL,
     apiKey: 'upstream-secret',
     timeouts: { connectMs: LONG_MS, firstByteMs: LONG_MS, idleMs: LONG_MS, totalMs: LONG_MS, streamTotalMs: LONG_MS },
+    formats: ['chat', 'completions', 'responses'],
     weight: undefined,
     breaker: { failures: 5, pauseMs: 10_000 },
     takesStreamOptions: true,
@@ -57,7 +58,7 @@ export async function startUpstream(answer: AnswerScript, overrides: Partial<Cha
 
 export function ask(fields: object = {}, request: Partial<ChatRequest> = {}): ChatRequest {
   const bodyText = JSON.stringify({ model: 'llama', messages: [{ role: 'user', content: 'Hi' }], ...fields });
-  const asked = { modelId: 'llama', stream: false, includeUsage: false, bodyText, ...request };
+  const asked = { modelId: 'llama', format: 'chat' as const, stream: false, includeUsage: false, bodyText, ...request };
   return { body: JSON.parse(asked.bodyText), ...asked };
 }
 

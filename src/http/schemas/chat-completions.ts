@@ -2,11 +2,17 @@
 // is sent the caller's own text.
 
 import { z } from 'zod';
-import type { ChatRequest } from '../../domain/chat.ts';
-import type { JsonMember } from '../../domain/json.ts';
+import type { ChatFormat, ChatRequest } from '../../domain/chat.ts';
+import { isRecord, type JsonMember } from '../../domain/json.ts';
 import { modelField } from './model-field.ts';
 
-const streamOptions = z
+/** How a body of any chat format says that it wants a stream. */
+export const streamField = z
+  .boolean("The field 'stream' must be true or false.")
+  .nullish()
+  .describe('Answer as server-sent events, ended by `data: [DONE]`.');
+
+export const streamOptions = z
   .looseObject(
     {
       include_usage: z
@@ -25,10 +31,7 @@ export const chatRequestSchema = z
       messages: z
         .array(z.unknown(), 'The field \'messages\' must be an array, such as [{"role": "user", "content": "Hello"}].')
         .describe('The conversation, in the shape the model takes; passed on as it is.'),
-      stream: z
-        .boolean("The field 'stream' must be true or false.")
-        .nullish()
-        .describe('Answer as server-sent events, ended by `data: [DONE]`.'),
+      stream: streamField,
       stream_options: streamOptions.nullish().describe('What a stream tells besides its text.'),
     },
     'The body must be a JSON object.',
@@ -49,7 +52,7 @@ export const chatRequestExample = {
 
 const tokens = z.int().min(0);
 
-const chatUsage = z
+export const chatUsageSchema = z
   .looseObject({
     prompt_tokens: tokens.describe('Tokens of the conversation that was sent.'),
     completion_tokens: tokens.describe('Tokens of the answer, reasoning included.'),
@@ -63,7 +66,7 @@ export const chatReplySchema = z
     object: z.string().describe('`chat.completion`'),
     model: z.string().describe('The id that was asked for.'),
     choices: z.array(z.unknown()).describe('The answers, as the upstream gave them.'),
-    usage: chatUsage.optional().describe('What is billed.'),
+    usage: chatUsageSchema.optional().describe('What is billed.'),
     'x-umpire-usage': z
       .literal('estimated')
       .optional()
@@ -74,8 +77,15 @@ export const chatReplySchema = z
     description: 'The answer of the upstream, with our id of the model and with usage that includes reasoning.',
   });
 
+/** What all chat formats have. */
+export interface ChatBody extends Readonly<Record<string, unknown>> {
+  readonly model: string;
+  readonly stream?: boolean | null | undefined;
+}
+
 export interface ReceivedChat {
-  readonly body: z.output<typeof chatRequestSchema>;
+  readonly format: ChatFormat;
+  readonly body: ChatBody;
   /** The text that it was parsed from. */
   readonly bodyText: string;
   readonly bodyMembers: readonly JsonMember[];
@@ -83,12 +93,14 @@ export interface ReceivedChat {
   readonly onLetGo: () => void;
 }
 
-export function toChatRequest({ body, bodyText, bodyMembers, onLetGo }: ReceivedChat): ChatRequest {
+export function toChatRequest({ format, body, bodyText, bodyMembers, onLetGo }: ReceivedChat): ChatRequest {
+  const options = body['stream_options'];
   return {
+    format,
     // A copy: what is cut from a text keeps the whole of it in memory.
     modelId: Buffer.from(body.model).toString(),
     stream: body.stream ?? false,
-    includeUsage: body.stream_options?.include_usage ?? false,
+    includeUsage: isRecord(options) && options['include_usage'] === true,
     bodyText,
     bodyMembers,
     body,

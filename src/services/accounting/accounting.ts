@@ -13,6 +13,8 @@ export interface NewBooking {
   /** With the price in force. */
   readonly model: ModelCard;
   readonly isStreamed: boolean;
+  /** Path. Default: that of the model's type. */
+  readonly endpoint?: string;
   /** Reserved against budget and tokens per minute: exact for local models, an estimate for chat. */
   readonly expected: BilledTokens;
   /**

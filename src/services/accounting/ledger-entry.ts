@@ -25,7 +25,7 @@ export function reservationOf(wanted: NewBooking, { instanceId, windowMs, nowMs 
     requestId,
     keyId: key.id,
     modelId: model.id,
-    endpoint: ENDPOINT_OF_TYPE[model.type],
+    endpoint: wanted.endpoint ?? ENDPOINT_OF_TYPE[model.type],
     isStreamed,
     acceptedAtMs: nowMs,
     price: model.price,

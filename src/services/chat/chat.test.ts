@@ -19,7 +19,14 @@ const LLAMA: ModelCard = {
   price: { inputMicroUsd: 1, cachedInputMicroUsd: 1, outputMicroUsd: 1 },
 };
 const KEY = unrestrictedKey({ id: 'key_1', name: 'test' });
-const ASK: ChatRequest = { modelId: 'llama', stream: true, includeUsage: false, bodyText: '{}', body: {} };
+const ASK: ChatRequest = {
+  modelId: 'llama',
+  format: 'chat',
+  stream: true,
+  includeUsage: false,
+  bodyText: '{}',
+  body: {},
+};
 const USAGE = { inputTokens: 9, outputTokens: 3, cachedTokens: 0, reasoningTokens: 0 };
 const STANDING = { budget: null, requests: null, tokens: null, concurrent: null };
 const LEFT = new Error('left');
@@ -60,6 +67,7 @@ function upstreamThat(
 ): ChatUpstream {
   return {
     models: [LLAMA],
+    takes: () => true,
     expect: () => ({ inputTokens: 5, cachedTokens: 0, outputTokens: 100 }),
     complete: async () => {
       throw new TypeError('a fault of ours');

@@ -1,7 +1,8 @@
 // The use case of a chat call: find the model, book the call, ask the upstream that offers it. Every chat call passes here;
 // what a body says is the upstream's business, and how a call ends its own (chat-call.ts).
 
-import type { ChatRequest } from '../../domain/chat.ts';
+import { type ChatRequest, ENDPOINT_OF_FORMAT } from '../../domain/chat.ts';
+import { AppError } from '../../domain/errors.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { TokenUsage } from '../../domain/usage.ts';
 import type { ChatUpstream } from '../../upstream/chat-upstream.ts';
@@ -107,8 +108,13 @@ export class ChatService {
     const model = this.#catalog.getModelOfType(caller.key, request.modelId, 'llm');
     const upstream = this.#upstreams.find(model.id);
     if (upstream === undefined) throw new Error(`No upstream offers the model "${model.id}".`);
+    const endpoint = ENDPOINT_OF_FORMAT[request.format];
+    if (!upstream.takes(request.format)) {
+      const message = `No upstream of this model is configured for POST ${endpoint}. It works on POST ${ENDPOINT_OF_FORMAT.chat}.`;
+      throw new AppError('model_type_mismatch', message, { param: 'model' });
+    }
     const expected = upstream.expect(request);
-    const booking = this.#accounting.book({ caller, model, isStreamed: request.stream, expected });
+    const booking = this.#accounting.book({ caller, model, isStreamed: request.stream, endpoint, expected });
     const call = new ChatCall({ request, caller, upstream, booking, expected });
     if (this.#isCut) call.stop();
     return { model, call };
