@@ -6,7 +6,7 @@ import type { FitRows } from './fit-rows.ts';
 import { lossOfRows, predictInto, temperatureOfRows, zeroShotLogits } from './predict-rows.ts';
 
 /** Strongest first: each fit begins where the one before ended. */
-export const STRENGTHS = [3, 1, 0.3, 0.1, 0.03] as const;
+export const STRENGTHS = [1, 0.3, 0.1] as const;
 /** What few rows are best fitted with; rows must say clearly that another one is better. */
 const USUAL_STRENGTH = 0.3;
 const STRENGTH_PENALTY = 0.5;
