@@ -3,6 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { mean } from '../../../src/quality/figures.ts';
 import { markdownTable, tableOf } from '../../pages/table.ts';
 import { ANSWERERS, type Answerer } from './answer-test-rows.ts';
@@ -19,11 +20,11 @@ export function writeLearningReport(report: LearningReport, folder: string): str
   return [...files.keys()].map((file) => join(folder, file));
 }
 
-/** @returns their text by their names */
-export function listLearningFiles(report: LearningReport): ReadonlyMap<string, string> {
+/** @returns what they hold, by their names: the figures compressed, the page as text */
+export function listLearningFiles(report: LearningReport): ReadonlyMap<string, string | Uint8Array> {
   const name = `learning-${report.base.id}`;
-  return new Map([
-    [`${name}.json`, `${JSON.stringify(report, null, 2)}\n`],
+  return new Map<string, string | Uint8Array>([
+    [`${name}.json.gz`, gzipSync(JSON.stringify(report), { level: 9 })],
     [`${name}.md`, formatLearningReport(report)],
   ]);
 }

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { formatLearningReport, listLearningFiles } from '../../../../bench/quality/learning/learning-report.ts';
 import { judgeLearningTargets } from '../../../../bench/quality/learning/learning-targets.ts';
@@ -82,8 +83,8 @@ describe('the page', () => {
   it('is made of the figures that are kept', () => {
     const report = makeUpReport({ peers });
     const files = listLearningFiles(report);
-    expect([...files.keys()]).toEqual(['learning-kev.json', 'learning-kev.md']);
-    const kept = JSON.parse(files.get('learning-kev.json') ?? '');
+    expect([...files.keys()]).toEqual(['learning-kev.json.gz', 'learning-kev.md']);
+    const kept = JSON.parse(gunzipSync(files.get('learning-kev.json.gz') ?? '').toString());
     expect(listLearningFiles(kept)).toEqual(files);
   });
 });
