@@ -58,6 +58,8 @@ export async function exchange(address: string, order: Order, leave?: AbortSigna
     const signal = leave ?? null;
     const reply = await fetch(url, { method: 'POST', headers, body: bodyOf(order), signal });
     const text = await reply.text();
+    // The page of a proxy whose server gave no answer, or was gone in the middle of it.
+    if (reply.headers.get('content-type') === 'text/html') return undefined;
     const isComplete = order.kind !== 'stream' || reply.status !== 200 || text.endsWith('data: [DONE]\n\n');
     if (!isComplete) return undefined;
     const isReplay = reply.headers.get('idempotent-replayed') === 'true';

@@ -53,9 +53,15 @@ export class Fleet {
 
   /** @returns one more server, ready */
   async launch(): Promise<ServerProcess> {
-    const server = new ServerProcess(this.#settings, this.#command);
-    this.#servers.push(server);
+    const server = this.spawn();
     await server.ready();
+    return server;
+  }
+
+  /** One more server, which has only begun to start. @param settings of this one alone */
+  spawn(settings: Environment = {}): ServerProcess {
+    const server = new ServerProcess({ ...this.#settings, ...settings }, this.#command);
+    this.#servers.push(server);
     return server;
   }
 
