@@ -16,7 +16,7 @@ export const batch = z.strictObject({
     unit: 'ms',
   }),
   inFlight: z.int().min(1).max(16).default(2).register(note, {
-    help: 'Runs on a device at once, so that the next is there when one ends. Further workers read texts meanwhile.',
+    help: 'Runs on a device at once, so that the next is there when one ends. A further worker reads texts meanwhile.',
   }),
   onCpu: z.boolean().default(false).register(note, {
     help: 'Whether runs are shared on the CPU, too, by models with fp32 graphs. It brings nothing there: it is how the tests of devices run without one.',

@@ -17,7 +17,7 @@ export const engine = z.strictObject({
   workers: z.int().min(1).max(256).optional().register(note, {
     help: 'Threads that run models.',
     defaultText:
-      'cores of the cgroup ÷ threadsPerWorker; where a device is to be used, `batch.inFlight` and two more at most',
+      'cores of the cgroup ÷ threadsPerWorker; where a device is to be used, `batch.inFlight` and one more at most',
   }),
   threadsPerWorker: z.int().min(1).max(256).default(1).register(note, {
     help: 'Cores one run uses; all of them for a caller who is alone, where threads can be bound to cores. 1 is best for models of up to 30 M parameters.',

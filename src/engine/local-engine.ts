@@ -19,7 +19,7 @@ import { PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
 
 const MIB = 2 ** 20;
 /** Beside those that run on a device. */
-const WORKERS_THAT_READ = 2;
+const WORKERS_THAT_READ = 1;
 
 export interface LocalEngineOptions
   extends Omit<PooledEngineOptions, 'folders' | 'pool' | 'plan' | 'openCounter'>,

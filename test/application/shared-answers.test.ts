@@ -74,6 +74,18 @@ describe('replies of a server that shares answers', () => {
     server.engine.decide = decide;
     expect(reply.headers['x-umpire-kept-tokens']).toBe('130');
   });
+
+  it('say by how much an answer may move that shared runs of a device, kept or not, and nothing of any other', async () => {
+    const { decide } = server.engine;
+    server.engine.decide = async (job, caller) => ({ ...(await decide(job, caller)), isBatched: true });
+    const first = await server.post('/ai/v1/systemone', of('one beside others'));
+    const kept = await server.post('/ai/v1/systemone', of('one beside others'));
+    server.engine.decide = decide;
+    const other = await server.post('/ai/v1/systemone', of('one by itself'));
+    expect(first.headers['x-umpire-tolerance']).toBe('0.001');
+    expect(kept.headers).toMatchObject({ 'x-umpire-cache': 'hit', 'x-umpire-tolerance': '0.001' });
+    expect(other.headers).not.toHaveProperty('x-umpire-tolerance');
+  });
 });
 
 describe('replies of a server that shares none', () => {

@@ -84,20 +84,19 @@ function ask(engine: LocalEngine, place: number): Promise<DecideResult> {
   const job = jobs[place];
   if (job === undefined) throw new Error(`no job ${place}`);
   const caller = { keyId: `key-${place % 4}`, signal: new AbortController().signal };
-  return engine.ticketFor({ ...job, wantsVector: true }, caller).run();
+  return engine.ticketFor({ ...job, wantsVectors: true }, caller).run();
 }
 
 const askAll = (engine: LocalEngine): Promise<DecideResult[]> =>
   Promise.all(jobs.map((_, place) => ask(engine, place)));
 
-const numbersOf = ({ answers }: DecideResult): number[][] => answers.map(probabilitiesInOrder);
+const numbersOf = ({ answers }: DecideResult): (readonly number[])[] => answers.map(probabilitiesInOrder);
 
 describe('decisions of many callers', () => {
   it('share runs, and each has the answer of a run of its own', async () => {
     const exact = await open({ ...SHARED, exact: true });
     const alone = await askAll(exact);
-    for (const place of [4, 5])
-      expect(numbersOf(await ask(exact, place))).toEqual(numbersOf(alone[place] ?? NOTHING));
+    for (const place of [4, 5]) expect(numbersOf(await ask(exact, place))).toEqual(numbersOf(alone[place] ?? NOTHING));
     const together = await askAll(await open(SHARED));
     expect(warnings.filter((message) => message.includes('shares no runs'))).toEqual([]);
     expect(alone.some(({ isBatched }) => isBatched)).toBe(false);
@@ -113,6 +112,7 @@ describe('decisions of many callers', () => {
       }
       const [vector, expected] = [result.vector ?? new Float32Array(), own.vector ?? new Float32Array()];
       expect(vector).toHaveLength(384);
+      expect(result.views).toHaveLength(result.answers.length);
       for (const [at, value] of vector.entries())
         expect(Math.abs(value - (expected[at] ?? Number.NaN))).toBeLessThan(1e-3);
     }

@@ -15,7 +15,8 @@ it('waits for company while the device has work, as long as was said', () => {
 
 it('begins a full batch at once, for a worker that prepares it', () => {
   expect(untilBatchMs({ tokens: 1000, waitedMs: 0 }, 1, LIMITS)).toBe(0);
-  expect(untilBatchMs({ tokens: 1000, waitedMs: 0 }, 5, LIMITS)).toBe(0);
+  expect(untilBatchMs({ tokens: 1000, waitedMs: 0 }, 2, LIMITS)).toBe(0);
+  expect(untilBatchMs({ tokens: 1000, waitedMs: 0 }, 3, LIMITS)).toBe(Infinity);
 });
 
 it('gathers until a batch ends where the device has all it takes', () => {

@@ -59,6 +59,8 @@ export interface WaitingParts {
 
 /** @param running batches of all models @returns 0: now; how long until then; Infinity: when a batch ends */
 export function untilBatchMs(waiting: WaitingParts, running: number, limits: BatchLimits): number {
-  if (running === 0 || waiting.tokens >= limits.tokens) return 0;
+  if (running === 0) return 0;
+  // One more than the device has is prepared, if it is full: the longer the row before it, the longer who comes next waits.
+  if (waiting.tokens >= limits.tokens && running <= limits.inFlight) return 0;
   return running < limits.inFlight ? Math.max(0, limits.waitMs - waiting.waitedMs) : Infinity;
 }
