@@ -61,10 +61,10 @@ def filter_failure(context, failure, case, response):
     if kind == "RejectedPositiveData" and response.status_code == 400:
         error = response.json()["error"]
         return not (error["code"] in MEANING_CODES or error["message"].startswith(MEANING_MESSAGES))
-    if kind == "ServerError" and response.status_code == 503:
-        # Within the milliseconds that the caller named there was no room: what it asked to be told.
+    if kind == "ServerError" and response.status_code in (503, 504):
+        # Within the milliseconds that the caller named there was no room, or no answer: what it asked to be told.
         has_deadline = "x-umpire-deadline-ms" in (case.headers or {})
-        return not (has_deadline and response.json()["error"]["code"] == "overloaded")
+        return not (has_deadline and response.json()["error"]["code"] in ("overloaded", "upstream_timeout"))
     if kind == "AcceptedNegativeData":
         # HTTP says that headers nobody knows are passed over.
         return "in header - object with unexpected properties" not in failure.message
