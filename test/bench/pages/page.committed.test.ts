@@ -48,9 +48,10 @@ describe.each(globSync('quality-*.json', { cwd: RESULTS }))('%s', (file) => {
   });
 });
 
-describe.each(globSync('learning-*.json', { cwd: RESULTS }))('%s', (file) => {
+describe.each(globSync('learning-*.json.gz', { cwd: RESULTS }))('%s', (file) => {
   it('makes its page', async () => {
-    const report = JSON.parse(read(file)) as LearningReport;
-    await expectCommitted([...listLearningFiles(report)].filter(([name]) => name !== file));
+    const report = JSON.parse(gunzipSync(readFileSync(join(RESULTS, file))).toString()) as LearningReport;
+    const page = listLearningFiles(report).get(file.replace('.json.gz', '.md'));
+    await expectCommitted([[file.replace('.json.gz', '.md'), String(page)]]);
   });
 });
