@@ -48,7 +48,7 @@ export function formatLearningReport(report: LearningReport): string {
     'A row is over the tasks that have enough rows for it.',
     ...meanTables(report, names),
     '## By task',
-    'Accuracy, its standard deviation between draws behind ±; *heads*: in what share of the draws a head answered, with the base’s vector alone.',
+    'Accuracy, its standard deviation between draws behind ±; *heads*: in what share of the draws a head answered, without the embedder’s vector.',
     ...ROWS_PER_OPTION.map((size) => taskTable(report, size, names)).filter((table) => table !== ''),
     '## New options',
     newOptionTable(report),
@@ -73,7 +73,7 @@ function namesOf({ embedder }: LearningReport): Names {
 
 function explain(names: Names): string {
   return (
-    `*${names.zeroShot}*: the base as it is. *${names.learned}*: a head on the base’s vector. *${names.learnedWithEmbedder}*: on both vectors. ` +
+    `*${names.zeroShot}*: the base as it is. *${names.learned}*: a head on what the base gives: the document’s vector and the question’s view of it. *${names.learnedWithEmbedder}*: on the embedder’s vector, too. ` +
     `*${names.plain}*: a head on the embedder’s vector alone, without what the base says. *ECE pooled*: over the answers of all draws of a task; ` +
     '*ECE by draw*: of each draw’s few hundred answers, of which chance alone makes some hundredths.'
   );
@@ -168,7 +168,7 @@ function newOptionTable(report: LearningReport): string {
     'others, learned': ({ of }) => formatFigure(of(({ learned }) => learned.othersAccuracy)),
   });
   return (
-    'The rows of one option at a time are held back, at 16 rows per option; heads of the base’s vector are fitted on the rest and asked with it among the options. ' +
+    'The rows of one option at a time are held back, at 16 rows per option; heads without the embedder’s vector are fitted on the rest and asked with it among the options. ' +
     `Fair is to choose it as often as it is right. *Recall*: where it is right; *others*: accuracy where another option is.\n\n${table}`
   );
 }
