@@ -10,7 +10,7 @@ import { type Command, type CommandArguments, UsageError } from './command.ts';
 import { DEFAULT_MODEL } from './default-model.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Program } from './program.ts';
-import { type AskedQuestions, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
+import { type AskedQuestions, QUESTION_OPTIONS, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
 import { readQuestionsFile } from './questions-file.ts';
 import { readTextFile } from './text-file.ts';
 
@@ -23,24 +23,7 @@ export const decideCommand: Command = {
   summary: 'Ask questions about a document',
   usage: '[file] --choice … | --noul … | --score … | --questions file.json [--json]',
   options: {
-    choice: {
-      type: 'string',
-      multiple: true,
-      help: 'One of several; options follow',
-      example: '"Which team?" a="…" b',
-    },
-    noul: {
-      type: 'string',
-      multiple: true,
-      help: 'Yes or no; true="…" false="…" may follow',
-      example: '"Is it spam?"',
-    },
-    score: {
-      type: 'string',
-      multiple: true,
-      help: 'A scale; levels follow, lowest first',
-      example: '"How angry?" calm cross',
-    },
+    ...QUESTION_OPTIONS,
     questions: {
       type: 'string',
       help: 'The questions of a request, as JSON or YAML',

@@ -20,7 +20,7 @@ import { choosePool, findReadRows, isAllRead, readPool } from './label/row-pool.
 import { Sitting } from './label/sitting.ts';
 import { tellRefusals } from './labelled-file.ts';
 import type { DecisionModel, Program } from './program.ts';
-import { type AskedQuestions, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
+import { type AskedQuestions, QUESTION_OPTIONS, questionsFromTokens, wordsBeforeQuestions } from './questions.ts';
 import { readQuestionsFile } from './questions-file.ts';
 import { renderJson } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -39,24 +39,7 @@ export const labelCommand: Command = {
       example: 'questions.yaml',
       values: 'file',
     },
-    choice: {
-      type: 'string',
-      multiple: true,
-      help: 'One of several; options follow',
-      example: '"Which team?" a="…" b',
-    },
-    noul: {
-      type: 'string',
-      multiple: true,
-      help: 'Yes or no; true="…" false="…" may follow',
-      example: '"Is it spam?"',
-    },
-    score: {
-      type: 'string',
-      multiple: true,
-      help: 'A scale; levels follow, lowest first',
-      example: '"How angry?" calm cross',
-    },
+    ...QUESTION_OPTIONS,
     out: {
       type: 'string',
       help: 'Where the answers go; FILE.labelled.jsonl if left out',

@@ -2,7 +2,29 @@
 // `questions`. Written name by name, because an object would reorder names such as "10".
 
 import { parsePlainJson } from '../domain/json.ts';
-import { type Token, UsageError } from './command.ts';
+import { type CommandOption, type Token, UsageError } from './command.ts';
+
+/** The flags of a command that takes questions so. */
+export const QUESTION_OPTIONS = {
+  choice: {
+    type: 'string',
+    multiple: true,
+    help: 'One of several; options follow',
+    example: '"Which team?" a="…" b',
+  },
+  noul: {
+    type: 'string',
+    multiple: true,
+    help: 'Yes or no; true="…" false="…" may follow',
+    example: '"Is it spam?"',
+  },
+  score: {
+    type: 'string',
+    multiple: true,
+    help: 'A scale; levels follow, lowest first',
+    example: '"How angry?" calm cross',
+  },
+} as const satisfies Readonly<Record<string, CommandOption>>;
 
 export interface AskedQuestions {
   /** JSON text. */
