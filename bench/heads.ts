@@ -5,6 +5,7 @@
 
 import { join } from 'node:path';
 import type { Question } from '../src/domain/question.ts';
+import { sum } from '../src/domain/sum.ts';
 import { LearnedEngine } from '../src/engine/learned/learned-engine.ts';
 import { createLocalEngine } from '../src/engine/local-engine.ts';
 import { answerLearned, findLearned } from '../src/learning/answer-learned.ts';
@@ -15,7 +16,9 @@ import { DECISION_MODEL, makeDocument, makeRandom } from './load/workload.ts';
 import { ROOT } from './machine/machine.ts';
 import { type Cell, formatPercent, formatTable } from './pages/table.ts';
 
-const DIMENSIONS = 384;
+/** Of the document's vector and of the question's view. */
+const PARTS = [384, 384];
+const DIMENSIONS = sum(PARTS);
 const LEARNED = 'learned';
 const CASES = [
   { tokens: 30, options: 4, pairs: 200 },
@@ -40,7 +43,7 @@ function askOf(options: number): Question {
 function learnedOver(questions: readonly Question[], digest: string): LearnedModel {
   const learned = questions.map((question) => {
     const draft = learnedQuestion(question, 1, DIMENSIONS);
-    const parts = [{ dimensions: DIMENSIONS, isUnit: true }];
+    const parts = PARTS.map((dimensions) => ({ dimensions, isUnit: true }));
     return { ...draft, head: { ...draft.head, parts, weights: draft.head.weights.map(() => random() - 0.5) } };
   });
   const base = { id: DECISION_MODEL, digest };
