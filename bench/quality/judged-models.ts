@@ -26,15 +26,17 @@ export interface ModelIdentity {
 export interface FrozenDocument {
   /** `[options]`, in the order of the question; noul: false, true. */
   readonly zeroShot: readonly number[];
-  /** `[parts]`: the base's vector, the question's view, the embedder's vector of the whole text. */
+  /** `[parts]`: the base's vector, the question's view where the base gives one, the embedder's vector of the whole text. */
   readonly vectors: readonly Float32Array[];
 }
 
 export interface JudgedModels {
   readonly decision: ModelIdentity & { readonly asked: AskedModel };
   readonly baseline: ModelIdentity;
-  /** Dimensions of `FrozenDocument.vectors`. */
-  readonly vectorParts: readonly number[];
+  /** Of each of the base's vectors. */
+  readonly hidden: number;
+  /** Of the baseline's vectors. */
+  readonly embedDimensions: number;
   /** Execution provider in use. */
   readonly device: string;
   /** What heads are fitted on: the base's own probabilities of a question, and its vector joined to the embedder's. */
@@ -70,10 +72,10 @@ export async function withModels<T>(
     };
     const freeze = async (state: string, question: Question): Promise<FrozenDocument> => {
       const job = { modelId: id, state, questions: [question], wantsVectors: true } as const;
-      const { answers, vector, views: [view] = [] } = await engine.ticketFor(job, caller).run();
+      const { answers, vector, views = [] } = await engine.ticketFor(job, caller).run();
       const [answer] = answers;
-      if (!(answer && vector && view)) throw new Error(`${id} gives no vectors.`);
-      return { zeroShot: probabilitiesInOrder(answer), vectors: [vector, view, await embedWhole(state)] };
+      if (answer === undefined || vector === undefined) throw new Error(`${id} gives no vectors.`);
+      return { zeroShot: probabilitiesInOrder(answer), vectors: [vector, ...views, await embedWhole(state)] };
     };
     const embedWhole = async (text: string): Promise<Float32Array> => {
       const whole = { dimensions: undefined, encoding: 'float', readsWindows: true } as const;
@@ -96,7 +98,8 @@ export async function withModels<T>(
       return await use({
         decision: { id, digest: decision.digest, asked },
         baseline: { id: baselineId, digest: baseline.digest },
-        vectorParts: [hidden, hidden, dimensions],
+        hidden,
+        embedDimensions: dimensions,
         device,
         freeze,
         embed,

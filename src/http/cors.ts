@@ -30,10 +30,13 @@ export async function allowCrossOrigin(app: FastifyInstance, current: () => read
       done(null, isAllowed ? granted : REFUSED);
     },
   });
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (current().length > 0) return done();
     // The package names the origin there whatever it is told. Where no origin is let in, no reply depends on it.
-    if (current().length === 0) reply.removeHeader('vary');
-    done();
+    reply.removeHeader('vary');
+    // Its route for OPTIONS would read a body first.
+    if (request.method === 'OPTIONS') reply.callNotFound();
+    else done();
   });
 }
 

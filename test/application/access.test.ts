@@ -135,7 +135,7 @@ describe('routes', () => {
   it.each([
     ['GET', '/nowhere', 404, 'not_found', undefined],
     ['GET', '/ai/v1', 404, 'not_found', undefined],
-    ['POST', '/ai/v1/completions', 404, 'not_found', undefined],
+    ['POST', '/ai/v1/audio', 404, 'not_found', undefined],
     ['GET', '/ai/v1/systemone/', 405, 'method_not_allowed', 'POST'],
     ['GET', '/ai/v1/systemone', 405, 'method_not_allowed', 'POST'],
     ['DELETE', '/ai/v1/embeddings?x=1', 405, 'method_not_allowed', 'POST'],

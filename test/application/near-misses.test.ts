@@ -64,7 +64,7 @@ describe('a path', () => {
     ['POST', '/ai/chat/completions', 'POST /ai/v1/chat/completions'],
     ['POST', '/openai/v1/chat/completions', 'POST /ai/v1/chat/completions'],
     ['POST', '/api/v1/chat/completions/', 'POST /ai/v1/chat/completions'],
-    ['POST', '/ai/v1/completions', 'POST /ai/v1/chat/completions'],
+    ['POST', '/ai/v1/completion', 'POST /ai/v1/completions'],
     ['POST', '/v1/chat', 'POST /ai/v1/chat/completions'],
     ['POST', '/ai/v1/chat/completion', 'POST /ai/v1/chat/completions'],
     ['POST', '/ai/v1/embedding', 'POST /ai/v1/embeddings'],
@@ -91,7 +91,7 @@ describe('a path', () => {
     ]);
   });
 
-  it.each(['/nowhere', '/', '/ai', '/v1', '/ai/v1/responses', `/ai/v1/${'x'.repeat(2000)}`, '/.env', '/wp-login.php'])(
+  it.each(['/nowhere', '/', '/ai', '/v1', '/ai/v1/batches', `/ai/v1/${'x'.repeat(2000)}`, '/.env', '/wp-login.php'])(
     '%s is near to none',
     async (path) => {
       const { status, json } = await server.get(path);

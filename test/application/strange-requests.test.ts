@@ -78,7 +78,8 @@ describe('any method', () => {
   });
 
   it('is refused for want of a key where one is needed', async () => {
-    for (const method of others.filter((name) => name !== 'HEAD'))
+    // A browser asks with OPTIONS before it sends a key.
+    for (const method of others.filter((name) => name !== 'HEAD' && name !== 'OPTIONS'))
       expectReply(await send(`${method} /ai/v1/models HTTP/1.1\r\nhost: x\r\n${LAST}\r\n`), 401, 'invalid_api_key');
   });
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import { childEnvironment, ROOT } from '../process/server-process.ts';
 import { tinyDecision } from '../workers/tiny-engine.ts';
@@ -41,7 +41,7 @@ it('measures what rows bring, keeps what the models read, and takes in the figur
     );
   const first = await measure();
   expect(first.stdout).toContain('| subjects | 2 | 16 |');
-  const read = () => JSON.parse(readFileSync(join(out, 'learning-tiny-decision.json'), 'utf8'));
+  const read = () => JSON.parse(gunzipSync(readFileSync(join(out, 'learning-tiny-decision.json.gz'))).toString());
   const report = read();
   expect(report).toMatchObject({ base: { id: 'tiny-decision' }, embedder: { id: 'text-embed-mini' }, peers: [] });
   const [size] = report.tasks[0].sizes;

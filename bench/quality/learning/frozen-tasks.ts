@@ -29,7 +29,7 @@ interface FreezeOptions {
 }
 
 export async function freezeTask(
-  models: Pick<JudgedModels, 'freeze' | 'vectorParts'>,
+  models: Pick<JudgedModels, 'freeze' | 'hidden' | 'embedDimensions'>,
   task: LearningTask,
   { folder, rows, say }: FreezeOptions,
 ): Promise<FrozenTask> {
@@ -62,7 +62,10 @@ export async function freezeTask(
     });
   }
   if (found.length > kept.length) keep();
-  return { name: task.name, frozen: { type, asked, options, rows: found }, parts: models.vectorParts };
+  const { hidden, embedDimensions } = models;
+  const ofBase = (found[0]?.vector.length ?? 0) - embedDimensions;
+  const parts = [...new Array<number>(ofBase / hidden).fill(hidden), embedDimensions];
+  return { name: task.name, frozen: { type, asked, options, rows: found }, parts };
 }
 
 export function nameFile(task: string): string {

@@ -33,10 +33,10 @@ function countingModels() {
     const number = Number(state.at(-1));
     return {
       zeroShot: [0.7, 0.2, 0.1],
-      vectors: [Float32Array.of(number, 1), Float32Array.of(2), Float32Array.of(3, number)],
+      vectors: [Float32Array.of(number, 1), Float32Array.of(2, 3), Float32Array.of(number)],
     } as const;
   };
-  return { asked, models: { freeze, vectorParts: [2, 1, 2] } };
+  return { asked, models: { freeze, hidden: 2, embedDimensions: 1 } };
 }
 
 const say = () => undefined;
@@ -45,7 +45,7 @@ describe('frozen rows', () => {
   it('hold all vectors, and what stands by option in the order of the options’ hashes', async () => {
     const { models } = countingModels();
     const { frozen, parts } = await freezeTask(models, task, { folder, rows: 4, say });
-    expect(parts).toEqual([2, 1, 2]);
+    expect(parts).toEqual([2, 2, 1]);
     expect(frozen.rows.map(({ vector }) => [...vector])).toEqual([0, 1, 2, 3].map((n) => [n, 1, 2, 3, n]));
     expect(frozen.options).toEqual(frozen.options.toSorted());
     // The right option of a row has the same probability wherever it stands.
