@@ -87,7 +87,10 @@ class Cutter {
 
   async cutEachStatement(way: Way, phase: CutPhase): Promise<void> {
     for (let passing = 0; passing < MOST_STATEMENTS; passing++) {
-      const cut = await this.#cutOnce(way, phase, passing);
+      let [cut, isServed] = await this.#cutOnce(way, phase, passing);
+      // Not served though nothing was cut: a connection of the cut before was found to be dead. There may be more statements.
+      for (let again = 0; cut === undefined && !isServed && again < MOST_RETRIES; again++)
+        [cut, isServed] = await this.#cutOnce(way, phase, passing);
       if (cut === undefined) return;
       const what = `${way}: ${phase} ${shorten(cut.statement)}`;
       this.cuts[what] = (this.cuts[what] ?? 0) + 1;
@@ -95,7 +98,8 @@ class Cutter {
     throw new Error('A request without an end.');
   }
 
-  async #cutOnce(way: Way, phase: CutPhase, passing: number): Promise<Cut | undefined> {
+  /** @returns what was cut, if the request sent so many statements, and whether it was served */
+  async #cutOnce(way: Way, phase: CutPhase, passing: number): Promise<[Cut | undefined, boolean]> {
     const { proxy, key } = this.#options;
     const isBrief = this.#random.chance(0.2);
     const { id, secret } = way === 'new' ? await this.#issue() : key;
@@ -112,7 +116,7 @@ class Cutter {
     proxy.restore();
     if (answer?.status !== 200 && way === 'idempotent')
       await this.#untilServed({ ...order, requestId: this.#nextId() });
-    return done;
+    return [done, answer?.status === 200];
   }
 
   /** A connection that was cut a moment ago may be taken for whole until it is used. */
