@@ -1,7 +1,7 @@
 // What heads add to a decision of their base: `npm run bench:heads`. Decisions by the base and by a learned model over it
 // take turns in one engine with one worker, each on a document of its own, by CPU time of the process, all threads included;
 // what is added is the median of the differences. Beside it what of that the heads take on the main thread; the rest is the
-// document's vector.
+// document's vector and the question's view.
 
 import { join } from 'node:path';
 import type { Question } from '../src/domain/question.ts';

@@ -15,7 +15,7 @@ import type { LearnVerdict, QuestionReport } from './question-report.ts';
 import { WorkPace } from './work-pace.ts';
 
 export interface LearnSettings {
-  /** Dimensions of each part of the vectors: the base's, the embedder's. Undefined: one part. */
+  /** Dimensions of each part of the vectors: the base's, the question's view, the embedder's. Undefined: one part. */
   readonly parts?: readonly number[];
   /** Fits done and fits in all. */
   readonly onProgress?: (done: number, total: number) => void;

@@ -48,7 +48,7 @@ export interface LearnedModel {
   readonly base: ModelReference;
   /** Whose vector is joined to the base's, or stands in for it. */
   readonly embedder: ModelReference | undefined;
-  /** Of the vector: the base's and the embedder's. */
+  /** Of the vector: the base's, the question's view, the embedder's. */
   readonly dimensions: number;
   readonly questions: readonly LearnedQuestion[];
 }

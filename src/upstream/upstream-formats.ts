@@ -30,22 +30,26 @@ const NOT_PASSED_ON = {
   conversation: 'names what an upstream has kept; send the conversation in `input` instead',
 } as const;
 
+/** Completions have replies, chunks and usage of the same form. */
+const REPLIES_OF_CHAT: Pick<UpstreamFormat, 'refuse' | 'translator'> = {
+  refuse: () => undefined,
+  translator: (request, options) => new ReplyTranslator(request, options),
+};
+
 export const UPSTREAM_FORMATS: Readonly<Record<ChatFormat, UpstreamFormat>> = {
   chat: {
     path: '/chat/completions',
     readMembers: ['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'],
-    refuse: () => undefined,
+    ...REPLIES_OF_CHAT,
     expect: expectedTokens,
     estimate: estimateInputTokens,
-    translator: (request, options) => new ReplyTranslator(request, options),
   },
   completions: {
     path: '/completions',
     readMembers: ['model', 'prompt', 'stream', 'stream_options', 'max_tokens', 'n', 'best_of'],
-    refuse: () => undefined,
+    ...REPLIES_OF_CHAT,
     expect: expectedOfPrompt,
     estimate: estimatePrompt,
-    translator: (request, options) => new ReplyTranslator(request, options),
   },
   responses: {
     path: '/responses',

@@ -11,7 +11,7 @@ import { CircuitBreaker } from '../../src/upstream/circuit-breaker.ts';
 import { type FailoverMember, FailoverUpstream } from '../../src/upstream/failover-upstream.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import { DECISION, MeteredServer } from '../application/metered-server.ts';
-import { type CollectedSpan, OtlpCollector } from '../observability/telemetry/otlp-collector.ts';
+import { type CollectedSpan, EVERY_TRACE, OtlpCollector } from '../observability/telemetry/otlp-collector.ts';
 import { answerHello, refuse, streamChunks } from '../upstream/upstream-answers.ts';
 import { UpstreamDouble } from '../upstream/upstream-double.ts';
 import { chatUpstreamOptions } from '../upstream/upstream-fixture.ts';
@@ -31,19 +31,8 @@ let server: MeteredServer;
 beforeAll(async () => {
   collector = await OtlpCollector.start();
   telemetry = openTelemetry({
+    ...EVERY_TRACE,
     endpoint: collector.address,
-    headers: {},
-    sampleRatio: 1,
-    continueTraces: true,
-    serviceName: 'umpire',
-    serviceVersion: '1.2.3',
-    instanceId: 'host-1',
-    resource: {},
-    metrics: false,
-    metricsIntervalMs: 60_000,
-    maxQueuedSpans: 8192,
-    exportTimeoutMs: 10_000,
-    closeTimeoutMs: 100_000,
     onTrouble: (trouble) => {
       throw new Error(trouble);
     },

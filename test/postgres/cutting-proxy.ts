@@ -4,6 +4,7 @@
 
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listenAnywhere, urlBy } from './proxy-address.ts';
 
 /** `before`: the statement never arrives. `after`: it is carried out, and its reply is swallowed. */
 export type CutPhase = 'before' | 'after';
@@ -40,17 +41,13 @@ export class CuttingProxy {
 
   static async before(targetPort: number): Promise<CuttingProxy> {
     const proxy = new CuttingProxy(targetPort);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    await listenAnywhere(proxy.#server);
     return proxy;
   }
 
   /** The same address by way of the proxy. */
   urlOf(url: string): string {
-    const { port } = this.#server.address() as { port: number };
-    const changed = new URL(url);
-    changed.port = String(port);
-    return changed.href;
+    return urlBy(this.#server, url);
   }
 
   /** Cuts at the statement after so many others, of all connections together. @returns resolves when that has happened */

@@ -3,6 +3,7 @@
 
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listenAnywhere, urlBy } from './proxy-address.ts';
 
 export class StallingProxy {
   readonly #server: Server;
@@ -19,17 +20,13 @@ export class StallingProxy {
 
   static async before(targetPort: number): Promise<StallingProxy> {
     const proxy = new StallingProxy(targetPort);
-    proxy.#server.listen(0, '127.0.0.1');
-    await once(proxy.#server, 'listening');
+    await listenAnywhere(proxy.#server);
     return proxy;
   }
 
   /** The same address by way of the proxy. */
   urlOf(url: string): string {
-    const { port } = this.#server.address() as { port: number };
-    const changed = new URL(url);
-    changed.port = String(port);
-    return changed.href;
+    return urlBy(this.#server, url);
   }
 
   /** From now on nothing gets through: neither bytes nor the news that a side has gone. */

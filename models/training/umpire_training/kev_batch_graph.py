@@ -12,9 +12,9 @@ import math
 import numpy as np
 from onnx import numpy_helper
 
-from .encoder_graph import State, embed_tokens, first_positions, layer_norm, linear, merge, project, small_table
+from .encoder_graph import State, embed_tokens, first_positions, linear, merge, project, small_table
 from .graph import GraphBuilder
-from .kev_graphs import HEAD_EPSILON, rivals, set_layer
+from .kev_graphs import read_options
 from .model import LONG, MASKED, NOUL, Shape
 
 EPSILON = 1e-12
@@ -146,20 +146,7 @@ def build_head_rows(g: GraphBuilder, state: State, shape: Shape) -> None:
     counted = g.node("Range", g.constant(1), g.node("Add", count, g.constant(1)), g.constant(1))
     is_noul = g.cast(g.node("Equal", column, g.constant(NOUL)), "int64")
     places = g.node("Add", g.node("Add", levels, g.node("Mul", counted, is_noul)), g.node("Mul", column, g.constant(shape.levels)))
-    _, own, lead = g.node("Split", vectors, g.constant([shape.projected, 2 * shape.heads, 2 * shape.heads]), outputs=3, axis=-1)
-    own = g.node("Mul", own, small_table(g, state, column, "head_module.match"))
-    lead = g.node("Mul", lead, small_table(g, state, places, "head_module.lead_match"))
-    match = g.node("ReduceSum", g.node("Add", own, lead), g.constant([2]), keepdims=0)
-    bias = g.node("Squeeze", small_table(g, state, places, "head_module.level_bias"), g.constant([2]))
-    x = g.node("Add", vectors, small_table(g, state, column, "head_module.type_embedding"))
-    x = g.node("Add", x, small_table(g, state, places, "head_module.level_embedding"))
-    x = layer_norm(g, state, set_layer(g, state, shape, x), "head_module.norm", HEAD_EPSILON)
-    inner = g.node("Gelu", linear(g, state, x, "head_module.inner", keep_float=True))
-    logits = g.node("Squeeze", linear(g, state, inner, "head_module.outer", keep_float=True), g.constant([2]))
-    logits = g.node("Add", logits, g.node("Add", match, bias))
-    if shape.rivals:
-        logits = g.node("Add", logits, rivals(g, state, x, logits))
-    g.output(logits, "logits", ["N", "K"])
+    g.output(read_options(g, state, shape, vectors, column, places), "logits", ["N", "K"])
 
 
 # ---- rows -------------------------------------------------------------------------------------

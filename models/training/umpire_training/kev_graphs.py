@@ -277,8 +277,13 @@ def add_head(g: GraphBuilder, state: State, shape: Shape) -> None:
     vectors = g.input("option_vectors", "float32", [1, "K", shape.hidden])
     kind, levels = g.input("question_type", "int64", [1]), g.input("levels", "int64", [1, "K"])
     places = g.node("Add", level_places(g, kind, levels), g.node("Mul", kind, g.constant(shape.levels)))  # [1, K]
+    g.output(read_options(g, state, shape, vectors, kind, places), "logits", [1, "K"])
+
+
+def read_options(g: GraphBuilder, state: State, shape: Shape, vectors: str, kind: str, places: str) -> str:
+    """vectors `[N, K, hidden]`, places `[N, K]`; what is looked up by kind is the same for all options of a question → logits `[N, K]`"""
     _, own, lead = g.node("Split", vectors, g.constant([shape.projected, 2 * shape.heads, 2 * shape.heads]), outputs=3, axis=-1)
-    own = g.node("Mul", own, small_table(g, state, kind, "head_module.match"))  # [1, 2 heads] for all options
+    own = g.node("Mul", own, small_table(g, state, kind, "head_module.match"))
     lead = g.node("Mul", lead, small_table(g, state, places, "head_module.lead_match"))
     match = g.node("ReduceSum", g.node("Add", own, lead), g.constant([2]), keepdims=0)
     bias = g.node("Squeeze", small_table(g, state, places, "head_module.level_bias"), g.constant([2]))
@@ -290,7 +295,7 @@ def add_head(g: GraphBuilder, state: State, shape: Shape) -> None:
     logits = g.node("Add", logits, g.node("Add", match, bias))
     if shape.rivals:
         logits = g.node("Add", logits, rivals(g, state, x, logits))
-    g.output(logits, "logits", [1, "K"])
+    return logits
 
 
 def rivals(g: GraphBuilder, state: State, x: str, logits: str) -> str:

@@ -7,7 +7,7 @@ import { createMetrics } from '../../../src/observability/metrics.ts';
 import { openTelemetry } from '../../../src/observability/telemetry/open-telemetry.ts';
 import type { Telemetry, TelemetryOptions } from '../../../src/observability/telemetry/telemetry.ts';
 import { until } from '../../waiting/until.ts';
-import { drip, hang, OtlpCollector, refuse, take, toRecord } from './otlp-collector.ts';
+import { drip, EVERY_TRACE, hang, OtlpCollector, refuse, take, toRecord } from './otlp-collector.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const PARENT_ID = 'b7ad6b7169203331';
@@ -36,19 +36,8 @@ async function open(changes: Partial<TelemetryOptions> = {}): Promise<Opened> {
   const collector = await OtlpCollector.start();
   const troubles: string[] = [];
   const telemetry = openTelemetry({
+    ...EVERY_TRACE,
     endpoint: collector.address,
-    headers: {},
-    sampleRatio: 1,
-    continueTraces: true,
-    serviceName: 'umpire',
-    serviceVersion: '1.2.3',
-    instanceId: 'host-1',
-    resource: {},
-    metrics: false,
-    metricsIntervalMs: 60_000,
-    maxQueuedSpans: 8192,
-    exportTimeoutMs: 10_000,
-    closeTimeoutMs: 100_000,
     onTrouble: (trouble) => troubles.push(trouble),
     ...changes,
   });

@@ -199,3 +199,19 @@ export function toRecord(attributes: Attributes): Record<string, unknown> {
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
+
+/** Settings of a server that tells its collector of every request. */
+export const EVERY_TRACE = {
+  headers: {},
+  sampleRatio: 1,
+  continueTraces: true,
+  serviceName: 'umpire',
+  serviceVersion: '1.2.3',
+  instanceId: 'host-1',
+  resource: {},
+  metrics: false,
+  metricsIntervalMs: 60_000,
+  maxQueuedSpans: 8192,
+  exportTimeoutMs: 10_000,
+  closeTimeoutMs: 100_000,
+} as const;
