@@ -2,11 +2,11 @@
 
 import { resolve } from 'node:path';
 import { type Command, type CommandArguments, refusePositionals, UsageError } from './command.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { fetchWithReport } from './fetch-with-report.ts';
 import type { GpuInstall, GpuPlan, GpuRequest } from './gpu-installer.ts';
 import { tellSize } from './model-text.ts';
 import type { Program } from './program.ts';
-import { PullReport } from './pull-report.ts';
 import { JSON_OPTION, renderJson, renderTable } from './table.ts';
 
 const NEEDS_INDEX = 'needs a package index; test/app/gpu/install-gpu.test.ts has one';
@@ -58,29 +58,16 @@ async function install(request: GpuRequest, given: CommandArguments, program: Pr
   const isJson = given.options['json'] === true;
   const isSure = given.options['yes'] === true;
   const installer = await program.openGpuInstaller(given.settings);
-  const stopped = new AbortController();
-  const forget = program.onInterrupt(() => stopped.abort());
-  const report = new PullReport(program, { isJson });
-  try {
+  return await fetchWithReport(program, { isJson }, async (watch) => {
     const installed = await installer.install(request, {
-      signal: stopped.signal,
-      tell: (news) => report.tell(news),
+      ...watch,
       confirm: async (plan) => {
         if (!isJson) program.writeOut(renderGpuPlan(plan));
         return isSure || (await isConfirmed(program, isJson));
       },
     });
-    report.end();
-    program.writeOut(isJson ? renderJson(installed) : renderInstall(installed));
-    return EXIT.done;
-  } catch (error) {
-    report.end();
-    if (!stopped.signal.aborted) throw error;
-    program.writeError('umpire: Stopped. What was fetched stays; the same command goes on.\n');
-    return EXIT.stopped;
-  } finally {
-    forget();
-  }
+    return isJson ? renderJson(installed) : renderInstall(installed);
+  });
 }
 
 /** @throws UsageError */

@@ -4,11 +4,11 @@ import { GRAPH_PRECISIONS } from '../recipe/graph-files.ts';
 import { RECIPE_KINDS, STATED_POOLINGS } from '../recipe/recipe.ts';
 import { parseCount } from './amounts.ts';
 import { type Command, type CommandArguments, type CommandOption, UsageError } from './command.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { fetchWithReport } from './fetch-with-report.ts';
 import type { PulledModel, PullRequest } from './model-sources.ts';
 import { detailsToJson, renderDetails } from './model-text.ts';
 import type { Program } from './program.ts';
-import { PullReport } from './pull-report.ts';
 import { JSON_OPTION, renderJson } from './table.ts';
 
 /** Of pull and inspect alike: what is said instead of the files. */
@@ -114,22 +114,10 @@ HF_TOKEN, HF_ENDPOINT, HF_HUB_CACHE and the proxies of the environment count, as
 async function pull(request: PullRequest, given: CommandArguments, program: Program): Promise<ExitCode> {
   const sources = await program.openModelSources(given.settings);
   const isJson = given.options['json'] === true;
-  const stopped = new AbortController();
-  const forget = program.onInterrupt(() => stopped.abort());
-  const report = new PullReport(program, { isJson });
-  try {
-    const pulled = await sources.pull(request, { signal: stopped.signal, tell: (news) => report.tell(news) });
-    report.end();
-    program.writeOut(isJson ? renderJson(toJson(pulled)) : renderPulled(pulled));
-    return EXIT.done;
-  } catch (error) {
-    report.end();
-    if (!stopped.signal.aborted) throw error;
-    program.writeError('umpire: Stopped. What was fetched stays; the same command goes on.\n');
-    return EXIT.stopped;
-  } finally {
-    forget();
-  }
+  return await fetchWithReport(program, { isJson }, async (watch) => {
+    const pulled = await sources.pull(request, watch);
+    return isJson ? renderJson(toJson(pulled)) : renderPulled(pulled);
+  });
 }
 
 /** @throws UsageError */
