@@ -11,22 +11,15 @@ import type { Manifest, ModelFolder } from '../../src/runtime/model-folder/manif
 import { StartError } from '../../src/runtime/start-error.ts';
 import type { TokenCounter } from '../../src/runtime/token-counter.ts';
 import { BERT_FRAMES } from './bert-frames.ts';
+import { COMMON_FIELDS } from './manifest-fields.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ManualPool, settle } from './manual-pool.ts';
 
-const common = {
-  description: 'd',
-  release_date: '2026-01-02',
-  owned_by: 'o',
-  licence: 'l',
-  price: { input_micro_usd_per_million_tokens: 37_800, output_micro_usd_per_million_tokens: 0 },
-};
 const decider: Manifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'decider',
   type: 'decision',
   family: 'split-encoder',
-  graphs: {},
   limits: { state_tokens: 8192, question_tokens: 32_768 },
   shape: { layers: 1, heads: 1, head_size: 1 },
   windows: { tokens: 256, max_index: 63 },
@@ -34,11 +27,10 @@ const decider: Manifest = {
   temperatures: { choice: {}, noul: {}, score: {} },
 };
 const embedder: Manifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'embedder',
   type: 'embedding',
   family: 'text-encoder',
-  graphs: {},
   limits: { input_tokens: 256 },
   dimensions: 4,
   graph_io: { inputs: { ids: 'token_ids', mask: 'attention_mask' }, output: 'embeddings' },

@@ -11,6 +11,7 @@ import type { SplitEncoderManifest, TextEncoderManifest } from '../../src/runtim
 import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
 import type { RandomSource } from '../models/random-source.ts';
 import { BERT_FRAMES } from './bert-frames.ts';
+import { COMMON_FIELDS } from './manifest-fields.ts';
 import { ManualClock } from './manual-clock.ts';
 import { settle } from './manual-pool.ts';
 
@@ -18,16 +19,8 @@ const WINDOW_TOKENS = 256;
 /** Every word of a simulated text is one token. */
 const CHARACTERS_PER_TOKEN = 5;
 
-const common = {
-  description: 'd',
-  release_date: '2026-01-02',
-  owned_by: 'o',
-  licence: 'l',
-  graphs: {},
-  price: { input_micro_usd_per_million_tokens: 1, output_micro_usd_per_million_tokens: 0 },
-};
 const decisions: SplitEncoderManifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'decider',
   type: 'decision',
   family: 'split-encoder',
@@ -38,7 +31,7 @@ const decisions: SplitEncoderManifest = {
   temperatures: { choice: {}, noul: {}, score: {} },
 };
 const embeddings: TextEncoderManifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'embedder',
   type: 'embedding',
   family: 'text-encoder',

@@ -4,19 +4,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
 import type { DecideReply, DecideTask } from '../../src/runtime/messages.ts';
-import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
 import { floatValues, int64Tensor, openGraph } from '../../src/runtime/session.ts';
 import { openTokenizer } from '../../src/runtime/tokenizer/open-tokenizer.ts';
 import { isWordPiece } from '../../src/runtime/tokenizer/tokenizer.ts';
-import { WorkerPool } from '../../src/runtime/worker-pool.ts';
+import type { WorkerPool } from '../../src/runtime/worker-pool.ts';
+import { KEV_FOLDER, openKevPool } from './kev-pool.ts';
 
 const MIB = 1024 * 1024;
 const modelId = 'kev';
-const FOLDER = fileURLToPath(new URL('../../models/kev', import.meta.url));
 const [HEADS, HEAD_SIZE] = [12, 32];
 
 const words = (count: number, salt: string): string =>
@@ -40,25 +38,10 @@ let folder: string;
 let keeping: WorkerPool;
 let bare: WorkerPool;
 
-async function openPool(stateCacheBytes: number): Promise<WorkerPool> {
-  const pool = new WorkerPool({
-    models: [await readModelFolder(FOLDER)],
-    device: 'cpu',
-    allowDeviceFallback: false,
-    threads: 1,
-    cacheFolder: folder,
-    stateCacheBytes,
-    workers: 2,
-    onFault: () => undefined,
-  });
-  await pool.loaded;
-  return pool;
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'umpire-vector-'));
-  keeping = await openPool(256 * MIB);
-  bare = await openPool(0);
+  keeping = await openKevPool(folder, 256 * MIB);
+  bare = await openKevPool(folder, 0);
 });
 
 afterAll(async () => {
@@ -85,11 +68,11 @@ async function encode(pool: WorkerPool, state: string) {
 
 /** From the graph itself, for a document of one window. */
 async function meanByHand(state: string): Promise<number[]> {
-  const tokenizer = await openTokenizer(FOLDER);
+  const tokenizer = await openTokenizer(KEV_FOLDER);
   if (!isWordPiece(tokenizer)) throw new Error('kev reads WordPiece');
   const { cls, sep } = tokenizer.special;
   const ids = [cls, ...tokenizer.encode(state), sep];
-  const graph = await openGraph(join(FOLDER, 'encode.int8.onnx'), { device: 'cpu', threads: 1 });
+  const graph = await openGraph(join(KEV_FOLDER, 'encode.int8.onnx'), { device: 'cpu', threads: 1 });
   const zero = int64Tensor([0], [1]);
   const outputs = await graph.run({ token_ids: int64Tensor(ids, [1, ids.length]), segment: zero, window_index: zero });
   const values = floatValues(outputs['value_5']);

@@ -4,13 +4,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
 import type { DecideReply } from '../../src/runtime/messages.ts';
 import { toQuestion } from '../../src/runtime/model-folder/golden.ts';
-import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
-import { WorkerPool } from '../../src/runtime/worker-pool.ts';
+import type { WorkerPool } from '../../src/runtime/worker-pool.ts';
+import { openKevPool } from './kev-pool.ts';
 import { randomRequests } from './random-requests.ts';
 
 const MIB = 1024 * 1024;
@@ -37,26 +36,11 @@ let roomy: WorkerPool;
 let tight: WorkerPool;
 let bare: WorkerPool;
 
-async function openPool(stateCacheBytes: number): Promise<WorkerPool> {
-  const pool = new WorkerPool({
-    models: [await readModelFolder(fileURLToPath(new URL(`../../models/${modelId}`, import.meta.url)))],
-    device: 'cpu',
-    allowDeviceFallback: false,
-    threads: 1,
-    cacheFolder: folder,
-    stateCacheBytes,
-    workers: 2,
-    onFault: () => undefined,
-  });
-  await pool.loaded;
-  return pool;
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'umpire-kept-'));
-  roomy = await openPool(256 * MIB);
-  tight = await openPool(24 * MIB);
-  bare = await openPool(0);
+  roomy = await openKevPool(folder, 256 * MIB);
+  tight = await openKevPool(folder, 24 * MIB);
+  bare = await openKevPool(folder, 0);
 });
 
 afterAll(async () => {

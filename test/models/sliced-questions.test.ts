@@ -11,7 +11,8 @@ import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
 import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import type { SharedDocument } from '../../src/runtime/messages.ts';
 import { readModelFolder } from '../../src/runtime/model-folder/model-folder.ts';
-import { WorkerPool } from '../../src/runtime/worker-pool.ts';
+import type { WorkerPool } from '../../src/runtime/worker-pool.ts';
+import { openKevPool } from './kev-pool.ts';
 import { RandomSource } from './random-source.ts';
 
 const modelId = 'kev';
@@ -46,24 +47,9 @@ const QUESTIONS: readonly (readonly [string, Question])[] = [
 let folder: string;
 let pool: WorkerPool;
 
-async function openPool(): Promise<WorkerPool> {
-  const opened = new WorkerPool({
-    models: [await readModelFolder(fileURLToPath(new URL(`../../models/${modelId}`, import.meta.url)))],
-    device: 'cpu',
-    allowDeviceFallback: false,
-    threads: 1,
-    cacheFolder: folder,
-    stateCacheBytes: 0,
-    workers: 2,
-    onFault: () => undefined,
-  });
-  await opened.loaded;
-  return opened;
-}
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'umpire-sliced-'));
-  pool = await openPool();
+  pool = await openKevPool(folder, 0);
 });
 
 afterAll(async () => {
@@ -117,7 +103,7 @@ describe.each(QUESTIONS)('a question %s', (_what, question) => {
 describe('the engine', () => {
   it('answers questions in slices beside others, each in its place', { timeout: 240_000 }, async () => {
     const model = await readModelFolder(fileURLToPath(new URL(`../../models/${modelId}`, import.meta.url)));
-    const own = await openPool();
+    const own = await openKevPool(folder, 0);
     const begun: string[] = [];
     const watched = {
       workers: own.workers,

@@ -9,6 +9,7 @@ import { COMMANDS } from '../../src/cli/run-command.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { costPicoUsd, findPicoUsd, formatUsd } from '../../src/domain/money.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { idleGauges } from '../observability/idle-gauges.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDERS = ['.', '.github', 'bench', 'deploy', 'docs/guides', 'models'];
@@ -22,18 +23,7 @@ const { scripts } = z
   .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
 
 const metrics = createMetrics({
-  engineStatus: () => ({
-    state: 'ready',
-    queuedJobs: 0,
-    queuedCostMs: 0,
-    busyWorkers: 0,
-    workers: 1,
-    stateCache: { stateTokens: 0, keptTokens: 0 },
-    refusals: { jobs: 0, cost: 0, wait: 0, late: 0 },
-    expectedDrainMs: 0,
-    models: [],
-    memory: { takenBytes: 0 },
-  }),
+  engineStatus: idleGauges,
   answerCounts: () => ({ miss: 0, merged: 0, hit: 0, keptBytes: 0 }),
   spanCounts: () => ({ exported: 0, failed: 0, untracedRequests: 0 }),
 });

@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { MetricFamily } from '../../src/observability/telemetry/telemetry.ts';
+import { idleGauges } from '../observability/idle-gauges.ts';
 
 const FOLDER = resolve(import.meta.dirname, '../../deploy/observability');
 const readText = (file: string): string => readFileSync(join(FOLDER, file), 'utf8');
@@ -48,16 +49,7 @@ let families: readonly MetricFamily[];
 /** All metrics that a server may have, each with a value, so that its labels show. */
 beforeAll(async () => {
   const metrics = createMetrics({
-    engineStatus: () => ({
-      state: 'ready',
-      queuedJobs: 0,
-      queuedCostMs: 0,
-      busyWorkers: 0,
-      workers: 2,
-      stateCache: { stateTokens: 0, keptTokens: 0 },
-      models: [],
-      memory: { takenBytes: 0 },
-    }),
+    engineStatus: idleGauges,
     answerCounts: () => ({ miss: 0, merged: 0, hit: 0, keptBytes: 0 }),
     spanCounts: () => ({ exported: 0, failed: 0, untracedRequests: 0 }),
   });

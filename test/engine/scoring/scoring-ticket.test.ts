@@ -19,22 +19,15 @@ import type {
 } from '../../../src/runtime/model-folder/manifest.ts';
 import type { Frames } from '../../../src/runtime/tokenizer/frames.ts';
 import { BERT_FRAMES } from '../bert-frames.ts';
+import { COMMON_FIELDS } from '../manifest-fields.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { ManualPool, settle } from '../manual-pool.ts';
 
-const common = {
-  description: 'd',
-  release_date: '2026-01-02',
-  owned_by: 'o',
-  licence: 'l',
-  graphs: {},
-  price: { input_micro_usd_per_million_tokens: 1, output_micro_usd_per_million_tokens: 0 },
-};
 const SOURCE = { endpoint: 'https://hub.example', repo: 'someone/ranker', commit: 'a'.repeat(40), files: [] };
 const graph_io = { inputs: { ids: 'input_ids' }, output: 'logits' };
 const temperatures = { choice: {}, noul: {}, score: {} };
 const ranker: RerankerManifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'ranker',
   type: 'reranker',
   family: 'pair-scorer',
@@ -43,7 +36,7 @@ const ranker: RerankerManifest = {
   source: SOURCE,
 };
 const judge: EntailmentManifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'judge',
   type: 'decision',
   family: 'pair-scorer',
@@ -55,7 +48,7 @@ const judge: EntailmentManifest = {
   calibrated: false,
 };
 const marker: MarkerEncoderManifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'marker',
   type: 'decision',
   family: 'marker-encoder',
@@ -65,7 +58,7 @@ const marker: MarkerEncoderManifest = {
   calibrated: true,
 };
 const decider: SplitEncoderManifest = {
-  ...common,
+  ...COMMON_FIELDS,
   id: 'decider',
   type: 'decision',
   family: 'split-encoder',

@@ -7,6 +7,7 @@ import { createMetrics } from '../../../src/observability/metrics.ts';
 import { openTelemetry } from '../../../src/observability/telemetry/open-telemetry.ts';
 import type { Telemetry, TelemetryOptions } from '../../../src/observability/telemetry/telemetry.ts';
 import { until } from '../../waiting/until.ts';
+import { idleGauges } from '../idle-gauges.ts';
 import { drip, EVERY_TRACE, hang, OtlpCollector, refuse, take, toRecord } from './otlp-collector.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -15,16 +16,6 @@ const SAMPLED = `00-${TRACE_ID}-${PARENT_ID}-01`;
 const UNSAMPLED = `00-${TRACE_ID}-${PARENT_ID}-00`;
 
 const SAMPLE = { method: 'GET', route: '/healthz', status: 200, errorCode: null } as const;
-const engineStatus = () => ({
-  state: 'ready',
-  queuedJobs: 0,
-  queuedCostMs: 0,
-  busyWorkers: 0,
-  workers: 2,
-  stateCache: { stateTokens: 0, keptTokens: 0 },
-  models: [],
-  memory: { takenBytes: 0 },
-});
 
 interface Opened {
   readonly collector: OtlpCollector;
@@ -212,7 +203,7 @@ it('a ratio of a quarter traces about a quarter', async () => {
 
 describe('metrics', () => {
   it('are sent under the names of `/metrics`, with what they count', async () => {
-    const metrics = createMetrics({ engineStatus });
+    const metrics = createMetrics({ engineStatus: idleGauges });
     const { collector, telemetry } = await open({ metrics: true });
     telemetry.sendMetrics(() => metrics.read());
     metrics.requestStarted();
@@ -243,7 +234,7 @@ describe('metrics', () => {
   });
 
   it('of the whole registry are all sent', async () => {
-    const metrics = createMetrics({ engineStatus });
+    const metrics = createMetrics({ engineStatus: idleGauges });
     const { collector, telemetry } = await open({ metrics: true });
     telemetry.sendMetrics(() => metrics.read());
     await telemetry.close();

@@ -1,4 +1,4 @@
-// What OpenTelemetry adds to a decision, from end to end: `npm run bench:telemetry [-- --pairs 400]`. Two servers, one of which
+// What OpenTelemetry adds to a decision, from end to end: `npm run bench:tracing [-- --pairs 400]`. Two servers, one of which
 // sends a trace of every request and its metrics to a collector in this process, are asked in turns, request by request, so
 // that both have the same machine. What is added is the median of the differences; CPU time is of the server's processes.
 
