@@ -2,43 +2,26 @@
 // expressions and runs the alerts in made-up worlds.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import type { MetricFamily } from '../../src/observability/telemetry/telemetry.ts';
+import {
+  alerts,
+  dashboard,
+  OBSERVABILITY,
+  panelQueries,
+  readObservability,
+  rules,
+  selectorsIn,
+} from '../deploy/expressions.ts';
 import { idleGauges } from '../observability/idle-gauges.ts';
 
-const FOLDER = resolve(import.meta.dirname, '../../deploy/observability');
-const readText = (file: string): string => readFileSync(join(FOLDER, file), 'utf8');
-
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: Readonly<Record<string, string>>;
-}
-
-interface Panel {
-  readonly title: string;
-  readonly type: string;
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-  readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[];
-}
-
-const rules: readonly Rule[] = parse(readText('alerts.yaml')).groups[0].rules;
-const worlds: readonly { readonly name: string }[] = parse(readText('alerts.test.yaml')).tests;
-const dashboard = JSON.parse(readText('grafana-dashboard.json')) as { readonly panels: readonly Panel[] };
-const panels = dashboard.panels.filter(({ type }) => type !== 'row');
-
-/** As Grafana sends it. */
-const sent = (expr: string): string => expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*');
-const asked = [
-  ...rules.map(({ alert, expr }) => ({ of: alert, expr })),
-  ...panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ of: title, expr: sent(expr) }))),
-];
+const worlds: readonly { readonly name: string }[] = parse(readObservability('alerts.test.yaml')).tests;
+const asked = [...alerts, ...panelQueries];
 
 /** What Prometheus itself knows of every series, and of whether it could be read. */
 const LABELS_OF_PROMETHEUS = ['instance', 'job', 'le'];
@@ -69,16 +52,6 @@ beforeAll(async () => {
 const familyOf = (series: string): MetricFamily | undefined =>
   families.find(({ name, type }) => name === series || (type === 'histogram' && series === `${name}_bucket`));
 
-/** `a{b="c"}` → a and b; `by (d)` is of all of them. */
-function selectorsIn(expr: string): { readonly series: string; readonly labels: readonly string[] }[] {
-  const found = [...expr.matchAll(/\b((?:umpire|nodejs|process)_[a-z0-9_]+|up)\b(?:\{([^}]*)\})?/g)];
-  const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, labels = '']) => labels.split(/,\s*/));
-  return found.map(([, series = '', matchers = '']) => ({
-    series,
-    labels: [...[...matchers.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label), ...grouped],
-  }));
-}
-
 describe('every expression', () => {
   it.each(asked)('of $of asks for metrics and labels that there are', ({ expr }) => {
     const selectors = selectorsIn(expr);
@@ -94,7 +67,7 @@ describe('every expression', () => {
 
   it('is told apart from one of a metric or a label that there is not', () => {
     expect(familyOf('umpire_http_request_total')).toBeUndefined();
-    expect(selectorsIn('sum by (le, route) (rate(umpire_a_total{code="b", instance=~".*"}[5m])) / up')).toEqual([
+    expect(selectorsIn('sum by (le, route) (rate(umpire_a_total{code="b", instance=~".*"}[5m])) / up')).toMatchObject([
       { series: 'umpire_a_total', labels: ['code', 'instance', 'le', 'route'] },
       { series: 'up', labels: ['le', 'route'] },
     ]);
@@ -144,14 +117,14 @@ describe.skipIf(!hasPromtool)('promtool', () => {
   };
 
   it('finds the alerts well-formed, and that each fires and is silent as its worlds say', () => {
-    expect(run('check', 'rules', join(FOLDER, 'alerts.yaml'))).toMatchObject({ status: 0 });
-    expect(run('test', 'rules', join(FOLDER, 'alerts.test.yaml'))).toMatchObject({ status: 0 });
+    expect(run('check', 'rules', join(OBSERVABILITY, 'alerts.yaml'))).toMatchObject({ status: 0 });
+    expect(run('test', 'rules', join(OBSERVABILITY, 'alerts.test.yaml'))).toMatchObject({ status: 0 });
   });
 
   it('notices an alert that is wrong', () => {
     const folder = newFolder();
-    writeFileSync(join(folder, 'alerts.yaml'), readText('alerts.yaml').replace('> 0.05', '> 0.5'));
-    writeFileSync(join(folder, 'alerts.test.yaml'), readText('alerts.test.yaml'));
+    writeFileSync(join(folder, 'alerts.yaml'), readObservability('alerts.yaml').replace('> 0.05', '> 0.5'));
+    writeFileSync(join(folder, 'alerts.test.yaml'), readObservability('alerts.test.yaml'));
     expect(run('test', 'rules', join(folder, 'alerts.test.yaml'))).toMatchObject({
       status: 1,
       output: expect.stringContaining('UmpireOverloaded'),
