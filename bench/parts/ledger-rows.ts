@@ -63,6 +63,7 @@ async function writeRow(ledger: LedgerStore, reservation: Reservation): Promise<
     durationMs: 7,
     waitMs: 0,
     upstream: null,
+    upstreamFailures: null,
   } as const;
   const settled = await ledger.settle({ id: reservation.id, outcome });
   if (settled.type !== 'settled') throw new Error('A reservation was lost.');

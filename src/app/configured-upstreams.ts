@@ -61,6 +61,7 @@ export function listUpstreams({ config, upstreamApiKeys }: LoadedConfig): ChatUp
         connectMs: upstream.connectTimeoutMs,
         firstByteMs: upstream.firstByteTimeoutMs,
         idleMs: upstream.idleTimeoutMs,
+        wholeFirstByteMs: upstream.wholeFirstByteTimeoutMs,
         totalMs: upstream.totalTimeoutMs,
         streamTotalMs: upstream.streamTotalTimeoutMs,
       },

@@ -2,7 +2,7 @@
 // offered can be replaced while calls are under way: those keep what they began with.
 
 import type { LoadedConfig } from '../config/load.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import type { ErrorCode, FailureReason } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -78,7 +78,8 @@ export class ServedUpstreams implements ModelSource, UpstreamDirectory {
     const watcher = {
       called: () => metrics.upstreamCalled(name, modelId),
       answered: () => metrics.upstreamAnswered(name, modelId),
-      failed: (code: ErrorCode) => metrics.upstreamFailed(name, modelId, code),
+      failed: (code: ErrorCode, reason: FailureReason) =>
+        metrics.upstreamFailed({ upstream: name, model: modelId, code, reason }),
     };
     const onChange = (isOpen: boolean): void => {
       metrics.upstreamLeftOut(name, modelId, isOpen);
@@ -93,7 +94,8 @@ export class ServedUpstreams implements ModelSource, UpstreamDirectory {
       breaker: new CircuitBreaker({ ...breaker, onChange }),
       totalMs: timeouts.totalMs,
       streamTotalMs: timeouts.streamTotalMs,
-      onPassedOn: () => metrics.upstreamPassedOn(name, modelId),
+      wholeFirstByteMs: timeouts.wholeFirstByteMs,
+      onPassedOn: (reason) => metrics.upstreamPassedOn(name, modelId, reason),
     };
   }
 }

@@ -92,6 +92,7 @@ const ROW_FIELDS: readonly Field<LedgerRow>[] = [
   { name: 'duration_ms', heading: 'MS', isRight: true, value: ({ durationMs }) => durationMs },
   { name: 'wait_ms', value: ({ waitMs }) => waitMs },
   { name: 'upstream', value: ({ upstream }) => upstream },
+  { name: 'upstream_failures', value: ({ upstreamFailures }) => upstreamFailures },
   ...COST_FIELDS,
 ];
 

@@ -92,6 +92,11 @@ export const upstream = z.strictObject({
     unit: 'ms',
   }),
   idleTimeoutMs: milliseconds().default(60_000).register(note, { help: 'Streaming: longest silence.', unit: 'ms' }),
+  wholeFirstByteTimeoutMs: milliseconds().optional().register(note, {
+    help: 'Not streaming: until the first byte of the reply, as long as another upstream of the model can be asked after this one. Most servers send nothing before the answer is complete: leave it as long as the longest answer takes.',
+    unit: 'ms',
+    defaultText: 'half of what is left of the time for all upstreams of the model',
+  }),
   totalTimeoutMs: milliseconds()
     .default(300_000)
     .register(note, { help: 'Not streaming: the whole request.', unit: 'ms' }),

@@ -124,10 +124,27 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
 }
 
+/**
+ * Why an upstream gave no answer. `connect`: no connection to it. `timeout`: nothing in time, or it said so. `rate_limited`:
+ * its 429. `busy`: it has as many requests of ours as it may, and was not asked. `refused`: it would not have us, by any
+ * other status below 500 that is no mistake of the caller. `server_error`: a status from 500 on. `error_reply`: an error in
+ * a reply that began well. `broken_reply`: cut, or not of the format.
+ */
+export type FailureReason =
+  | 'connect'
+  | 'timeout'
+  | 'rate_limited'
+  | 'busy'
+  | 'refused'
+  | 'server_error'
+  | 'error_reply'
+  | 'broken_reply';
+
 export interface FailedUpstream {
   /** The name in the configuration. */
   readonly name: string;
   readonly modelId: string;
+  readonly reason: FailureReason;
 }
 
 /** Every expected failure. Anything else that is thrown is an `internal_error`. */

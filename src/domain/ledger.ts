@@ -40,6 +40,8 @@ export interface RequestOutcome {
   readonly waitMs: number | null;
   /** The name of the upstream that answered, or failed last; null where none was asked. */
   readonly upstream: string | null;
+  /** Upstreams that gave no answer, in the order they were asked, each with its `FailureReason`: `a:timeout b:connect`. null: none. */
+  readonly upstreamFailures: string | null;
 }
 
 /** One row, written once; only one whose answer was never given is overruled. */

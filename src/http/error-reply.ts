@@ -74,7 +74,7 @@ function logError(error: AppError, request: FastifyRequest): void {
   } else if (error.code !== 'overloaded' && errorCatalogue[error.code].status >= 500) {
     const message = error.quotesCaller ? undefined : error.message;
     const { upstream } = error;
-    const where = upstream && { upstream: upstream.name, model: upstream.modelId };
+    const where = upstream && { upstream: upstream.name, model: upstream.modelId, failure: upstream.reason };
     request.log.warn({ code: error.code, ...where, reason: message, cause: error.cause }, 'request failed');
   }
 }

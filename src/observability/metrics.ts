@@ -116,8 +116,8 @@ function upstreamMetrics(registry: Registry) {
   });
   const failures = new Counter({
     name: 'umpire_upstream_failures_total',
-    help: 'Chat calls that failed at their upstream, or found no room there (overloaded), by upstream, model and code.',
-    labelNames: ['upstream', 'model', 'code'],
+    help: 'Chat calls that failed at their upstream, or found no room there, by upstream, model, code and reason.',
+    labelNames: ['upstream', 'model', 'code', 'reason'],
     registers: [registry],
   });
   const answers = new Counter({
@@ -128,8 +128,8 @@ function upstreamMetrics(registry: Registry) {
   });
   const passedOn = new Counter({
     name: 'umpire_upstream_failovers_total',
-    help: 'Chat calls that failed at an upstream before anything was sent, and went to the next, by upstream and model.',
-    labelNames: ['upstream', 'model'],
+    help: 'Chat calls that failed at an upstream before anything was sent, and went to the next, by upstream, model and reason.',
+    labelNames: ['upstream', 'model', 'reason'],
     registers: [registry],
   });
   const open = new Gauge({
@@ -142,8 +142,8 @@ function upstreamMetrics(registry: Registry) {
     upstreamAnswered(upstream: string, model: string): void {
       answers.inc({ upstream, model });
     },
-    upstreamPassedOn(upstream: string, model: string): void {
-      passedOn.inc({ upstream, model });
+    upstreamPassedOn(upstream: string, model: string, reason: string): void {
+      passedOn.inc({ upstream, model, reason });
     },
     upstreamLeftOut(upstream: string, model: string, isLeftOut: boolean): void {
       open.set({ upstream, model }, isLeftOut ? 1 : 0);
@@ -151,8 +151,8 @@ function upstreamMetrics(registry: Registry) {
     upstreamCalled(upstream: string, model: string): void {
       calls.inc({ upstream, model });
     },
-    upstreamFailed(upstream: string, model: string, code: string): void {
-      failures.inc({ upstream, model, code });
+    upstreamFailed(labels: { upstream: string; model: string; code: string; reason: string }): void {
+      failures.inc(labels);
     },
   };
 }

@@ -102,5 +102,6 @@ function crashedOutcome(durationMs: number): RequestOutcome {
     durationMs,
     waitMs: null,
     upstream: null,
+    upstreamFailures: null,
   };
 }

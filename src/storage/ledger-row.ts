@@ -65,6 +65,7 @@ export function toOutcomeColumns(outcome: RequestOutcome) {
     duration_ms: Math.round(outcome.durationMs),
     wait_ms: outcome.waitMs === null ? null : Math.round(outcome.waitMs),
     upstream: outcome.upstream,
+    upstream_failures: outcome.upstreamFailures,
   };
 }
 
@@ -85,6 +86,7 @@ export function toLedgerRow(row: Selectable<LedgerTable>): LedgerRow {
     durationMs: Number(row.duration_ms),
     waitMs: row.wait_ms === null ? null : Number(row.wait_ms),
     upstream: row.upstream,
+    upstreamFailures: row.upstream_failures,
   };
 }
 

@@ -5,13 +5,20 @@ import { createAccountingTables } from './accounting-tables.ts';
 import { isPostgres } from './database-kind.ts';
 import { indexLedgerByEnd } from './ledger-by-end.ts';
 import { addUpstreamToLedger } from './ledger-upstream.ts';
+import { addUpstreamFailuresToLedger } from './ledger-upstream-failures.ts';
 import type { Database } from './schema.ts';
 import { StorageError } from './storage-error.ts';
 
 type Step = (transaction: Transaction<Database>) => Promise<void>;
 
 /** Step `i` leads from schema version `i` to `i + 1`. */
-const STEPS: readonly Step[] = [createApiKeys, createAccountingTables, indexLedgerByEnd, addUpstreamToLedger];
+const STEPS: readonly Step[] = [
+  createApiKeys,
+  createAccountingTables,
+  indexLedgerByEnd,
+  addUpstreamToLedger,
+  addUpstreamFailuresToLedger,
+];
 
 /** The schema that this code reads and writes. */
 export const newestSchemaVersion = STEPS.length;

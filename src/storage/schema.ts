@@ -116,6 +116,8 @@ export interface LedgerTable extends AcceptedRequestColumns {
   wait_ms: BigIntColumn | null;
   /** Name in the configuration; null: none was asked, or the row is older than the column. */
   upstream: string | null;
+  /** Names with reasons: `a:timeout b:connect`; null: none gave no answer, or the row is older than the column. */
+  upstream_failures: string | null;
 }
 
 /** Rows of the ledger that were summed and deleted. */

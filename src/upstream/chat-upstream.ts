@@ -2,6 +2,7 @@
 // HttpChatUpstream and FailoverUpstream implement it.
 
 import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
+import type { AppError } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { TokenUsage } from '../domain/usage.ts';
@@ -30,6 +31,8 @@ export interface CallWatcher {
   onSent(): void;
   /** Something of the answer has come. Not streaming: the head. Streaming: what follows it, every time. */
   onBytes(): void;
+  /** The one that was asked gave no answer: `error.upstream` says why. Another may be asked after it. */
+  onFailed(error: AppError): void;
 }
 
 /** What an answer, or the part of it that has come, used. */
@@ -68,7 +71,13 @@ export interface ChatUpstream {
    * @throws AppError `invalid_request` when the request cannot be passed on as it is
    */
   expect(request: ChatRequest): BilledTokens;
-  complete(request: ChatRequest, signal: AbortSignal, watcher?: CallWatcher): Promise<ChatCompletion>;
+  /** @param firstByteMs until the first byte of the answer's body; default: only the whole has a limit */
+  complete(
+    request: ChatRequest,
+    signal: AbortSignal,
+    watcher?: CallWatcher,
+    firstByteMs?: number,
+  ): Promise<ChatCompletion>;
   /** Resolves once the upstream has answered with a head, before its first chunk. */
   stream(request: ChatRequest, signal: AbortSignal, watcher?: CallWatcher): Promise<ChatStream>;
   /** Refuses new requests and waits for the accepted ones. */

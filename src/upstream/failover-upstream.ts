@@ -2,12 +2,14 @@
 // within the caller's time. An upstream that failed again and again is left out while its breaker is open.
 
 import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
+import type { FailureReason } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { BilledTokens } from '../domain/money.ts';
 import type { CallWatcher, ChatCompletion, ChatStream, ChatUpstream } from './chat-upstream.ts';
 import type { BreakerCall, CircuitBreaker } from './circuit-breaker.ts';
 import { PhaseTimers } from './phase-timers.ts';
-import { isUpstreamFailure, STREAM_ADVICE } from './upstream-failure.ts';
+import { STREAM_ADVICE } from './upstream-failure.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 import { drawOrder } from './upstream-order.ts';
 
 export interface FailoverMember {
@@ -18,8 +20,14 @@ export interface FailoverMember {
   /** Its longest time for a whole answer, and for a whole stream. */
   readonly totalMs: number;
   readonly streamTotalMs: number;
+  /**
+   * How long a whole answer may be silent before the next upstream is asked, if there is one. Default: half of the time that
+   * is left for all of them. Most servers say nothing before a whole answer is complete, so a limit that knows nothing of
+   * the model must be long; half leaves as much for the others.
+   */
+  readonly wholeFirstByteMs?: number | undefined;
   /** A call failed here, and the next upstream is asked. */
-  readonly onPassedOn?: (() => void) | undefined;
+  readonly onPassedOn?: ((reason: FailureReason) => void) | undefined;
 }
 
 export interface FailoverOptions {
@@ -35,6 +43,8 @@ interface Asked {
   /** Aborted when the caller left or its time is over. */
   readonly signal: AbortSignal;
   readonly watcher: CallWatcher;
+  /** When the time of all of them together is over, by the process's clock. */
+  readonly endMs: number;
 }
 
 /** One call to one member. */
@@ -45,7 +55,12 @@ interface Attempt extends Asked {
   readonly isLast: boolean;
 }
 
-const UNWATCHED: CallWatcher = { onAsked: () => undefined, onSent: () => undefined, onBytes: () => undefined };
+const UNWATCHED: CallWatcher = {
+  onAsked: () => undefined,
+  onSent: () => undefined,
+  onBytes: () => undefined,
+  onFailed: () => undefined,
+};
 const TOO_LONG = 'The upstreams took too long for the whole request.';
 
 export class FailoverUpstream implements ChatUpstream {
@@ -78,7 +93,8 @@ export class FailoverUpstream implements ChatUpstream {
     const longestMs = Math.max(...this.#members.map(({ totalMs }) => totalMs));
     const timers = new PhaseTimers(signal, longestMs, `${TOO_LONG} ${STREAM_ADVICE}`);
     try {
-      return await this.#askEach({ request, signal: timers.signal, watcher }, askWhole);
+      const endMs = performance.now() + longestMs;
+      return await this.#askEach({ request, signal: timers.signal, watcher, endMs }, askWhole);
     } finally {
       timers.stop();
     }
@@ -88,7 +104,8 @@ export class FailoverUpstream implements ChatUpstream {
     const longestMs = Math.max(...this.#members.map(({ streamTotalMs }) => streamTotalMs));
     const timers = new PhaseTimers(signal, longestMs, TOO_LONG);
     try {
-      return await this.#askEach({ request, signal: timers.signal, watcher }, askStream);
+      const endMs = performance.now() + longestMs;
+      return await this.#askEach({ request, signal: timers.signal, watcher, endMs }, askStream);
     } finally {
       // From here on the clocks of the upstream that answers hold.
       timers.stop();
@@ -110,8 +127,9 @@ export class FailoverUpstream implements ChatUpstream {
         const attempt = { ...asked, request: copyOf(request), member, isLast, call: member.breaker.begin() };
         const outcome = await this.#attempt(attempt, ask);
         if ('answer' in outcome) return outcome.answer;
-        if (isLast || signal.aborted || !isUpstreamFailure(outcome.error)) throw outcome.error;
-        member.onPassedOn?.();
+        const { error } = outcome;
+        if (isLast || signal.aborted || !(error instanceof UpstreamFault)) throw error;
+        member.onPassedOn?.(error.reason);
       }
     } finally {
       request.letGo?.();
@@ -119,18 +137,12 @@ export class FailoverUpstream implements ChatUpstream {
   }
 
   async #attempt<Answer>(attempt: Attempt, ask: (attempt: Attempt) => Promise<Answer>) {
-    let wasSent = false;
-    const { watcher, signal, call } = attempt;
-    const onSent = (): void => {
-      wasSent = true;
-      watcher.onSent();
-    };
-    const onAsked: CallWatcher['onAsked'] = (upstream) => watcher.onAsked(upstream);
+    const { signal, call } = attempt;
     try {
-      return { answer: await ask({ ...attempt, watcher: { onAsked, onSent, onBytes: () => watcher.onBytes() } }) };
+      return { answer: await ask(attempt) };
     } catch (error) {
       // What our own limit of requests at a time refuses says nothing of the upstream.
-      const isOurLimit = isUpstreamFailure(error) && error.code === 'overloaded' && !wasSent;
+      const isOurLimit = error instanceof UpstreamFault && error.reason === 'busy';
       if (signal.aborted || isOurLimit) call.ended();
       else judge(call, error);
       return { error };
@@ -155,8 +167,11 @@ function copyOf(request: ChatRequest): ChatRequest {
   };
 }
 
-async function askWhole({ member, call, request, signal, watcher }: Attempt): Promise<ChatCompletion> {
-  const completion = await member.upstream.complete(request, signal, watcher);
+async function askWhole({ member, call, isLast, endMs, ...asked }: Attempt): Promise<ChatCompletion> {
+  const { request, signal, watcher } = asked;
+  const halfMs = Math.max(1, (endMs - performance.now()) / 2);
+  const firstByteMs = isLast ? undefined : (member.wholeFirstByteMs ?? halfMs);
+  const completion = await member.upstream.complete(request, signal, watcher, firstByteMs);
   call.succeeded();
   return completion;
 }
@@ -196,6 +211,6 @@ async function* readOn({ first, iterator, call }: BegunStream): AsyncGenerator<C
 }
 
 function judge(call: BreakerCall, error: unknown): void {
-  if (isUpstreamFailure(error)) call.failed(error.retryAfterMs);
+  if (error instanceof UpstreamFault) call.failed(error.retryAfterMs);
   else call.ended();
 }

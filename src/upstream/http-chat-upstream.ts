@@ -14,13 +14,8 @@ import type { Translator } from './reply-translator.ts';
 import { readEvents } from './sse.ts';
 import { membersOf, refuseDuplicates, upstreamBody } from './upstream-body.ts';
 import { UpstreamConnections } from './upstream-connections.ts';
-import {
-  brokenByUpstream,
-  isUpstreamFailure,
-  refusedByUpstream,
-  reportedError,
-  STREAM_ADVICE,
-} from './upstream-failure.ts';
+import { brokenByUpstream, refusedByUpstream, reportedError, STREAM_ADVICE } from './upstream-failure.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 import { UPSTREAM_FORMATS } from './upstream-formats.ts';
 import { type ChatUpstreamOptions, cardOfUpstream } from './upstream-options.ts';
 
@@ -32,7 +27,13 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /** After `[DONE]` only the end of the body is left; reading it keeps the connection for the next request. */
 const END_OF_BODY_MS = 1000;
 const BUSY_RETRY_AFTER_MS = 1000;
-const UNWATCHED: CallWatcher = { onAsked: () => undefined, onSent: () => undefined, onBytes: () => undefined };
+const SAID_NOTHING = 'The upstream sent nothing in time.';
+const UNWATCHED: CallWatcher = {
+  onAsked: () => undefined,
+  onSent: () => undefined,
+  onBytes: () => undefined,
+  onFailed: () => undefined,
+};
 
 /** A request under way: counted and timed until it is ended. */
 interface RunningCall {
@@ -41,6 +42,8 @@ interface RunningCall {
   readonly timers: PhaseTimers;
   readonly watcher: CallWatcher;
   readonly sentAlong: Readonly<Record<string, string>> | undefined;
+  /** It has a connection, and may be at work there. */
+  wasSent: boolean;
   /** May be called twice. */
   end(): void;
 }
@@ -79,20 +82,27 @@ export class HttpChatUpstream implements ChatUpstream {
     return expected;
   }
 
-  async complete(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatCompletion> {
+  async complete(
+    request: ChatRequest,
+    signal: AbortSignal,
+    watcher = UNWATCHED,
+    firstByteMs?: number,
+  ): Promise<ChatCompletion> {
     const payload = new Payload(upstreamBody(request, this.#options), () => request.letGo?.());
     const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, false);
+    const { timers } = call;
     try {
+      if (firstByteMs !== undefined) timers.startPhase(firstByteMs, SAID_NOTHING);
       const reply = await this.#post(payload, request.format, call);
       watcher.onBytes();
-      const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES);
-      if (!isWhole) throw new AppError('upstream_error', 'The answer of the upstream is too long.');
+      const { text, isWhole } = await readText(reply, MAX_REPLY_BYTES, () => timers.endPhase());
+      if (!isWhole) throw new UpstreamFault('broken_reply', 'The answer of the upstream is too long.');
       const bodyText = translator.translateWhole(text);
       this.#options.watcher?.answered();
       return { bodyText, ...translator.tokens() };
     } catch (error) {
-      throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
+      throw this.#told(failureOf(error, call), call);
     } finally {
       call.end();
     }
@@ -104,14 +114,14 @@ export class HttpChatUpstream implements ChatUpstream {
     const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, true);
     try {
-      call.timers.startPhase(firstByteMs, 'The upstream sent nothing in time.');
+      call.timers.startPhase(firstByteMs, SAID_NOTHING);
       const reply = await this.#post(payload, request.format, call);
       reply.body.once('close', () => call.end());
       if (isJson(reply)) throw await notStreamed(reply);
       return { chunks: this.#readChunks(reply, translator, call), tokens: () => translator.tokens() };
     } catch (error) {
       call.end();
-      throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
+      throw this.#told(failureOf(error, call), call);
     }
   }
 
@@ -132,7 +142,8 @@ export class HttpChatUpstream implements ChatUpstream {
     this.#options.watcher?.called();
     if (this.#running.size >= this.#options.maxConcurrentRequests) {
       const message = 'The upstream has as many requests at once as it is allowed.';
-      throw this.#told(new AppError('overloaded', message, { retryAfterMs: BUSY_RETRY_AFTER_MS }), clientSignal);
+      const busy = new UpstreamFault('busy', message, { retryAfterMs: BUSY_RETRY_AFTER_MS });
+      throw this.#told(busy, { clientSignal, watcher });
     }
     const { totalMs, streamTotalMs } = this.#options.timeouts;
     const tooLong = 'The upstream took too long for the whole request.';
@@ -145,6 +156,7 @@ export class HttpChatUpstream implements ChatUpstream {
       timers,
       watcher,
       sentAlong,
+      wasSent: false,
       end: () => {
         timers.stop();
         this.#running.delete(call);
@@ -155,11 +167,12 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 
   /** A failure of the upstream is counted, and says which one it was. The caller's mistake is none, nor that its time is over. */
-  #told(error: unknown, clientSignal: AbortSignal): unknown {
-    if (!isUpstreamFailure(error) || (clientSignal.aborted && error === clientSignal.reason)) return error;
-    const { name, modelId, watcher } = this.#options;
-    watcher?.failed(error.code);
-    error.upstream = { name, modelId };
+  #told(error: unknown, { clientSignal, watcher }: Pick<RunningCall, 'clientSignal' | 'watcher'>): unknown {
+    if (!(error instanceof UpstreamFault) || (clientSignal.aborted && error === clientSignal.reason)) return error;
+    const { name, modelId } = this.#options;
+    this.#options.watcher?.failed(error.code, error.reason);
+    error.upstream = { name, modelId, reason: error.reason };
+    watcher.onFailed(error);
     return error;
   }
 
@@ -175,7 +188,10 @@ export class HttpChatUpstream implements ChatUpstream {
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
     };
     const { signal } = timers;
-    const onSent = () => watcher.onSent();
+    const onSent = () => {
+      call.wasSent = true;
+      watcher.onSent();
+    };
     const { pathname, search } = this.#base;
     const path = `${pathname.replace(/\/+$/, '')}${UPSTREAM_FORMATS[format].path}${search}`;
     const reply = await this.#connections.post({ path, headers, payload, signal, onSent });
@@ -199,13 +215,13 @@ export class HttpChatUpstream implements ChatUpstream {
         if (translator.isOver) break;
       }
       if (!translator.isOver && !translator.isWhole) {
-        throw new AppError('upstream_error', 'The upstream broke off before its answer was complete.');
+        throw new UpstreamFault('broken_reply', 'The upstream broke off before its answer was complete.');
       }
       this.#options.watcher?.answered();
       const late = translator.lateChunk();
       if (late !== undefined) yield late;
     } catch (error) {
-      throw this.#told(failureOf(error, call.timers.signal), call.clientSignal);
+      throw this.#told(failureOf(error, call), call);
     } finally {
       if (translator.isOver) readToEnd(reply);
       else reply.body.destroy();
@@ -224,31 +240,33 @@ export class HttpChatUpstream implements ChatUpstream {
   }
 }
 
-function failureOf(error: unknown, signal: AbortSignal): unknown {
+function failureOf(error: unknown, { timers: { signal }, wasSent }: RunningCall): unknown {
   if (error instanceof AppError) return error;
-  return signal.aborted ? signal.reason : brokenByUpstream(error);
+  return signal.aborted ? signal.reason : brokenByUpstream(error, wasSent);
 }
 
 function isJson({ headers }: Dispatcher.ResponseData): boolean {
   return String(headers['content-type']).startsWith('application/json');
 }
 
-async function notStreamed(reply: Dispatcher.ResponseData): Promise<AppError> {
+async function notStreamed(reply: Dispatcher.ResponseData): Promise<UpstreamFault> {
   const { text } = await readText(reply, MAX_REFUSAL_BYTES);
   const error = parseObject(text)?.['error'];
   if (error !== undefined && error !== null) return reportedError(error);
-  return new AppError('upstream_error', 'The upstream was asked for a stream and sent none.');
+  return new UpstreamFault('broken_reply', 'The upstream was asked for a stream and sent none.');
 }
 
 /** The body as text, cut at the limit; what is left of a longer one is not read, its connection is closed. */
 async function readText(
   { body }: Dispatcher.ResponseData,
   maxBytes: number,
+  onBytes: () => void = () => undefined,
 ): Promise<{ text: string; isWhole: boolean }> {
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    onBytes();
     text += decoder.decode(chunk, { stream: true });
     bytes += chunk.length;
     if (bytes > maxBytes) return { text, isWhole: false };

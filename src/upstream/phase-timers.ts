@@ -1,10 +1,10 @@
 // The clocks of one upstream call: one for the whole, one for the phase it is in. Either running out, or the client
 // leaving, aborts one signal, whose reason is the error to report.
 
-import { AppError } from '../domain/errors.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 
 export class PhaseTimers {
-  /** Aborted with an AppError `upstream_timeout`, or with the reason of the client's signal. */
+  /** Aborted with an UpstreamFault `timeout`, or with the reason of the client's signal. */
   readonly signal: AbortSignal;
   readonly #timeout = new AbortController();
   readonly #total: NodeJS.Timeout;
@@ -32,6 +32,6 @@ export class PhaseTimers {
   }
 
   #after(ms: number, message: string): NodeJS.Timeout {
-    return setTimeout(() => this.#timeout.abort(new AppError('upstream_timeout', message)), ms);
+    return setTimeout(() => this.#timeout.abort(new UpstreamFault('timeout', message)), ms);
   }
 }

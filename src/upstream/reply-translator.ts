@@ -3,7 +3,6 @@
 // translator per request.
 
 import type { ChatChunk, ChatFormat, ChatRequest } from '../domain/chat.ts';
-import { AppError } from '../domain/errors.ts';
 import { isRecord, type JsonMember } from '../domain/json.ts';
 import { measureMessage } from './chat-estimate.ts';
 import type { AnswerTokens } from './chat-upstream.ts';
@@ -12,6 +11,7 @@ import { editMembers, findValue, listMembers } from './json-text.ts';
 import type { ServerSentEvent } from './sse.ts';
 import { measureText, toTokens } from './token-estimate.ts';
 import { reportedError } from './upstream-failure.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 import { type ReportedUsage, readUsage } from './upstream-usage.ts';
 
@@ -23,11 +23,11 @@ export const ESTIMATED = { name: 'x-umpire-usage', json: '"estimated"' } as cons
 export interface Translator {
   /** Of what has come so far. */
   tokens(): AnswerTokens;
-  /** @throws AppError `upstream_error` when the text is not such an answer, or the upstream's own error */
+  /** @throws UpstreamFault when the text is not such an answer, or the upstream's own error */
   translateWhole(text: string): string;
   /**
    * @returns what the client is sent, or undefined where there is nothing in it for the client
-   * @throws AppError `upstream_error` when it is no event of the format, or the upstream's own error
+   * @throws UpstreamFault when it is no event of the format, or the upstream's own error
    */
   translateEvent(event: ServerSentEvent): ChatChunk | undefined;
   /** The last event has come: what follows is the end of the body. */
@@ -85,7 +85,7 @@ export class ReplyTranslator implements Translator {
   translateWhole(text: string): string {
     const reply = readUpstreamReply(text);
     if (!Array.isArray(reply['choices'])) {
-      throw new AppError('upstream_error', 'The upstream answered with something that is not a chat completion.');
+      throw new UpstreamFault('broken_reply', 'The upstream answered with something that is not a chat completion.');
     }
     for (const choice of reply['choices']) if (isRecord(choice)) this.#measured += measureChoice(choice, 'message');
     const members = listMembers(text);
@@ -163,7 +163,8 @@ function measureChoice(choice: Record<string, unknown>, place: 'message' | 'delt
 export function readUpstreamReply(text: string): Record<string, unknown> {
   const reply = parseObject(text);
   if (reply === undefined)
-    throw new AppError('upstream_error', 'The upstream answered with something that is not JSON.');
+    throw new UpstreamFault('broken_reply', 'The upstream answered with something that is not JSON.');
   if (reply['error'] !== undefined && reply['error'] !== null) throw reportedError(reply['error']);
+  if (reply['object'] === 'error') throw reportedError(reply);
   return reply;
 }

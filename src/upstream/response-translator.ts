@@ -2,7 +2,6 @@
 // the upstream tells none. Everything else stays to the letter. Pure; one translator per request.
 
 import type { ChatChunk } from '../domain/chat.ts';
-import { AppError } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import type { AnswerTokens } from './chat-upstream.ts';
 import { editMembers, findValue, listMembers } from './json-text.ts';
@@ -11,6 +10,7 @@ import { measureItems } from './response-estimate.ts';
 import type { ServerSentEvent } from './sse.ts';
 import { measureText, toTokens } from './token-estimate.ts';
 import { reportedError } from './upstream-failure.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 import { RESPONSE_USAGE, type ReportedUsage, readUsage } from './upstream-usage.ts';
 
 /** The events that end a stream, but for those of failures. */
@@ -44,7 +44,7 @@ export class ResponseTranslator implements Translator {
     const reply = readUpstreamReply(text);
     if (reply['status'] === 'failed') throw reportedError(reply['error']);
     if (!Array.isArray(reply['output'])) {
-      throw new AppError('upstream_error', 'The upstream answered with something that is not a response.');
+      throw new UpstreamFault('broken_reply', 'The upstream answered with something that is not a response.');
     }
     this.#measured = measureItems(reply['output']);
     return this.#translateResponse(text, true);
@@ -55,7 +55,7 @@ export class ResponseTranslator implements Translator {
     if (data === '[DONE]') return undefined;
     const event = readUpstreamReply(data);
     const { type, delta, response } = event;
-    if (type === 'error') throw reportedError(event);
+    if (type === 'error' || name === 'error') throw reportedError(event);
     if (type === 'response.failed') throw reportedError(isRecord(response) ? response['error'] : undefined);
     if (typeof delta === 'string' && !String(type).includes('audio.')) this.#measured += measureText(delta);
     this.#isOver = LAST_EVENTS.has(type);

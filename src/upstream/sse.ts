@@ -2,7 +2,7 @@
 // order mark) is eventsource-parser's; ours are the bytes: characters split between reads, and a bound on one event.
 
 import { createParser } from 'eventsource-parser';
-import { AppError } from '../domain/errors.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 
 export interface ServerSentEvent {
   /** undefined: the default type, `message`. */
@@ -13,7 +13,7 @@ export interface ServerSentEvent {
 /**
  * Reads no further than the consumer pulls. An event that the stream breaks off in is dropped, as the standard says.
  * @param maxEventLength in UTF-16 code units, of one event not yet complete
- * @throws AppError `upstream_error` when an event is longer; whatever `bytes` throws
+ * @throws UpstreamFault when an event is longer; whatever `bytes` throws
  */
 export async function* readEvents(
   bytes: AsyncIterable<Uint8Array>,
@@ -34,6 +34,6 @@ export async function* readEvents(
     const complete = events;
     events = [];
     yield* complete;
-    if (overflow) throw new AppError('upstream_error', 'The upstream sent an event that is too long.');
+    if (overflow) throw new UpstreamFault('broken_reply', 'The upstream sent an event that is too long.');
   }
 }

@@ -7,21 +7,22 @@ function networkError(code: string, fields: object = {}): Error {
 
 describe('a broken connection', () => {
   it.each([
-    ['UND_ERR_CONNECT_TIMEOUT', 'upstream_timeout'],
-    ['ETIMEDOUT', 'upstream_timeout'],
-    ['ECONNREFUSED', 'upstream_error'],
-    ['ENOTFOUND', 'upstream_error'],
-    ['UND_ERR_SOCKET', 'upstream_error'],
-    ['CERT_HAS_EXPIRED', 'upstream_error'],
-  ])('by %s is %s, and its address is for the log alone', (code, expected) => {
-    const error = brokenByUpstream(networkError(code));
-    expect(error.code).toBe(expected);
+    ['UND_ERR_CONNECT_TIMEOUT', false, 'upstream_timeout', 'connect'],
+    ['ETIMEDOUT', false, 'upstream_timeout', 'connect'],
+    ['ECONNREFUSED', false, 'upstream_error', 'connect'],
+    ['ENOTFOUND', false, 'upstream_error', 'connect'],
+    ['CERT_HAS_EXPIRED', false, 'upstream_error', 'connect'],
+    ['UND_ERR_SOCKET', true, 'upstream_error', 'broken_reply'],
+    ['ECONNRESET', true, 'upstream_error', 'broken_reply'],
+  ] as const)('by %s, request sent: %s, is %s (%s), and its address is for the log alone', (code, wasSent, ...told) => {
+    const error = brokenByUpstream(networkError(code), wasSent);
+    expect([error.code, error.reason]).toEqual(told);
     expect(error.message).not.toContain('10.0.0.1');
     expect(String(error.cause)).toContain(code);
   });
 
   it('brings nothing of the reply into the log', () => {
-    const error = brokenByUpstream(networkError('HPE_INVALID_CONSTANT', { data: 'private' }));
+    const error = brokenByUpstream(networkError('HPE_INVALID_CONSTANT', { data: 'private' }), true);
     expect(JSON.stringify({ ...error, ...Object(error.cause) })).not.toContain('private');
   });
 });

@@ -1,9 +1,10 @@
 // Whose fault is it? Turns an upstream's refusals and broken connections into our errors. An upstream's own words reach
 // the caller only when the mistake is the caller's; they never reach a log, because they may quote the prompt.
 
-import { AppError, type ErrorCode } from '../domain/errors.ts';
+import { AppError, type FailureReason } from '../domain/errors.ts';
 import { isRecord } from '../domain/json.ts';
 import { parseObject } from './json-object.ts';
+import { UpstreamFault } from './upstream-fault.ts';
 import type { ChatUpstreamOptions } from './upstream-options.ts';
 
 export interface UpstreamRefusal {
@@ -29,50 +30,48 @@ const CONTROL_CHARACTERS = /\p{Cc}+/gu;
 /** Only the answer as a whole has one end that a client waits for. */
 export const STREAM_ADVICE = 'With "stream": true the answer comes as it is written.';
 
-const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set(['upstream_error', 'upstream_timeout', 'overloaded']);
-
-/** Whether the upstream is at fault, or without room: neither the caller, nor we. */
-export function isUpstreamFailure(error: unknown): error is AppError {
-  return error instanceof AppError && FAILURE_CODES.has(error.code);
-}
-
-/** @param refusal a reply whose status is not 2xx */
+/** @param refusal a reply whose status is not 2xx. @returns UpstreamFault, unless the mistake is the caller's */
 export function refusedByUpstream(refusal: UpstreamRefusal, names: Names): AppError {
   const { status, headers } = refusal;
   const said = readError(refusal.text);
   const cause = refusalCause(status, said.code);
   if (status === 408 || status === 504) {
     const advice = refusal.isStreamed ? '' : ` ${STREAM_ADVICE}`;
-    return new AppError('upstream_timeout', `The upstream says that it ran out of time.${advice}`, { cause });
+    return new UpstreamFault('timeout', `The upstream says that it ran out of time.${advice}`, { cause });
   }
   if (status === 429 && said.code !== 'insufficient_quota') {
     // Not `rate_limit_exceeded`: that one speaks of the caller's own limits, and this limit is ours, shared by all keys.
     const retryAfterMs = parseRetryAfter(headers) ?? DEFAULT_RETRY_AFTER_MS;
-    return new AppError('overloaded', 'The upstream takes no more requests for now.', { retryAfterMs, cause });
+    return new UpstreamFault('rate_limited', 'The upstream takes no more requests for now.', { retryAfterMs, cause });
   }
   if (isCallersMistake(status, said.code)) return callersMistake(status, said, names);
   const retryAfterMs = status >= 500 ? parseRetryAfter(headers) : undefined;
-  return new AppError('upstream_error', `The upstream could not serve the request (status ${status}).`, {
+  const reason: FailureReason = status >= 500 ? 'server_error' : 'refused';
+  return new UpstreamFault(reason, `The upstream could not serve the request (status ${status}).`, {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     cause,
   });
 }
 
 /** An error object that came in a 200 reply or as an event of a stream. */
-export function reportedError(error: unknown): AppError {
+export function reportedError(error: unknown): UpstreamFault {
   const code = isRecord(error) ? asCode(error['code'] ?? error['type']) : undefined;
-  return new AppError('upstream_error', 'The upstream reported an error.', { cause: refusalCause(200, code) });
+  return new UpstreamFault('error_reply', 'The upstream reported an error.', { cause: refusalCause(200, code) });
 }
 
-/** A connection that was never made, or broke. @param error what the HTTP client threw */
-export function brokenByUpstream(error: unknown): AppError {
+/** A connection that was never made, or broke. @param error what the HTTP client threw @param wasSent whether the request was */
+export function brokenByUpstream(error: unknown, wasSent: boolean): UpstreamFault {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // Not the error itself: one about a malformed reply carries the reply.
   const cause = new Error(error instanceof Error ? `${error.name} ${code} ${error.message}` : 'unknown');
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
-    return new AppError('upstream_timeout', 'The upstream could not be reached in time.', { cause });
+    return new UpstreamFault('connect', 'The upstream could not be reached in time.', {
+      code: 'upstream_timeout',
+      cause,
+    });
   }
-  return new AppError('upstream_error', 'The connection to the upstream failed or broke off.', { cause });
+  const reason = wasSent ? 'broken_reply' : 'connect';
+  return new UpstreamFault(reason, 'The connection to the upstream failed or broke off.', { cause });
 }
 
 /** 404 is not here: the path and the upstream's name of the model are our configuration. */

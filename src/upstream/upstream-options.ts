@@ -2,7 +2,7 @@
 // key out of the environment is not our business.
 
 import type { ChatFormat } from '../domain/chat.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import type { ErrorCode, FailureReason } from '../domain/errors.ts';
 import type { ModelCard } from '../domain/model-card.ts';
 import type { Price } from '../domain/money.ts';
 import type { LeavingPolicy } from './chat-upstream.ts';
@@ -14,6 +14,11 @@ export interface UpstreamTimeouts {
   readonly firstByteMs: number;
   /** Streaming only: longest silence between two reads. Comments count as a sign of life; a slow client does not. */
   readonly idleMs: number;
+  /**
+   * Not streaming: from the request until the first byte of the answer, as long as another upstream can be asked after this
+   * one. undefined: half of what is left of the time for all.
+   */
+  readonly wholeFirstByteMs?: number | undefined;
   /** Not streaming: the whole request, connecting included. */
   readonly totalMs: number;
   /** Streaming: the whole stream, time the client takes to read it included. */
@@ -37,7 +42,7 @@ export interface UpstreamWatcher {
   called(): void;
   answered(): void;
   /** @param code `upstream_error`, `upstream_timeout` or `overloaded` */
-  failed(code: ErrorCode): void;
+  failed(code: ErrorCode, reason: FailureReason): void;
 }
 
 export interface ChatUpstreamOptions {

@@ -44,6 +44,7 @@ describe('a request', () => {
         durationMs: 0,
         waitMs: 0,
         upstream: null,
+        upstreamFailures: null,
       },
     ]);
   });

@@ -110,14 +110,16 @@ export class AdminServer {
 
   /** One accepted and settled request of a key. */
   async bill(key: ApiKey, row: Partial<LedgerRow> & Pick<LedgerRow, 'id'>): Promise<void> {
-    const { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, upstream, ...accepted } = {
+    const { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, ...rest } = {
       ...rowOf(key, this.clock.nowMs),
       ...row,
     };
+    const { upstream, upstreamFailures, ...accepted } = rest;
     const demand = { costPicoUsd, tokens: usage.inputTokens, budget: key.budget, limits: key.limits };
     await this.stores.ledger.beat('instance', this.clock.nowMs);
     await this.stores.ledger.reserve({ ...accepted, instanceId: 'instance', demand, idempotency: null });
-    const outcome = { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, upstream };
+    const asked = { upstream, upstreamFailures };
+    const outcome = { end, status, errorCode, usage, isEstimated, costPicoUsd, durationMs, waitMs, ...asked };
     await this.stores.ledger.settle({ id: row.id, outcome });
   }
 }
@@ -141,5 +143,6 @@ function rowOf(key: ApiKey, acceptedAtMs: number): LedgerRow {
     durationMs: 12,
     waitMs: 3,
     upstream: null,
+    upstreamFailures: null,
   };
 }

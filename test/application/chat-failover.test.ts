@@ -12,7 +12,12 @@ describe.each([false, true])('a chat call that goes to another upstream, streame
     const reply = await ask({ stream });
     expect(reply.headers.get('x-umpire-upstream')).toBe('other');
     expect(await reply.text()).toContain(' there!');
-    expect(await row()).toMatchObject({ end: 'completed', costPicoUsd: cost(9, 3), upstream: 'other' });
+    expect(await row()).toMatchObject({
+      end: 'completed',
+      costPicoUsd: cost(9, 3),
+      upstream: 'other',
+      upstreamFailures: 'double:server_error',
+    });
   });
 
   it('that the first answers says so too', async () => {
@@ -20,14 +25,19 @@ describe.each([false, true])('a chat call that goes to another upstream, streame
     const reply = await ask({ stream });
     expect(reply.headers.get('x-umpire-upstream')).toBe('double');
     await reply.text();
-    expect(await row()).toMatchObject({ end: 'completed', upstream: 'double' });
+    expect(await row()).toMatchObject({ end: 'completed', upstream: 'double', upstreamFailures: null });
     expect(otherDouble.requests).toHaveLength(0);
   });
 
   it('costs nothing where all fail, and its row names the last', async () => {
     const { ask, row, double, otherDouble } = await startBilledChat(refuse(500, {}), { other: refuse(502, {}) });
     expect((await ask({ stream })).status).toBe(502);
-    expect(await row()).toMatchObject({ end: 'upstream_failed', costPicoUsd: 0n, upstream: 'other' });
+    expect(await row()).toMatchObject({
+      end: 'upstream_failed',
+      costPicoUsd: 0n,
+      upstream: 'other',
+      upstreamFailures: 'double:server_error other:server_error',
+    });
     expect([double.requests.length, otherDouble.requests.length]).toEqual([1, 1]);
   });
 
@@ -81,7 +91,12 @@ describe('a stream of several upstreams', () => {
     const text = await (await ask({ stream: true })).text();
     expect(text).toContain('"upstream_error"');
     expect(text).not.toContain('[DONE]');
-    expect(await row()).toMatchObject({ end: 'upstream_failed', costPicoUsd: 0n, upstream: 'double' });
+    expect(await row()).toMatchObject({
+      end: 'upstream_failed',
+      costPicoUsd: 0n,
+      upstream: 'double',
+      upstreamFailures: 'double:broken_reply',
+    });
     expect(otherDouble.requests).toHaveLength(0);
   });
 });

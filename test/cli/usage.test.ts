@@ -89,6 +89,7 @@ describe('umpire requests', () => {
     durationMs: 12,
     waitMs: 1,
     upstream: null,
+    upstreamFailures: null,
   };
   const usage = { rows: async () => [row, { ...row, id: 'r0' }] };
 

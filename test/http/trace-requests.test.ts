@@ -258,7 +258,10 @@ describe('a chat call', () => {
     });
     expect(reply.status).toBe(502);
     const spans = await spansOf(trace);
-    expect(spans.get('upstream')).toMatchObject({ status: 'error', attributes: { 'error.type': 'upstream_error' } });
+    expect(spans.get('upstream')).toMatchObject({
+      status: 'error',
+      attributes: { 'error.type': 'upstream_error', 'umpire.upstream.failure': 'server_error' },
+    });
     expect(collector.text).not.toContain(TEXT);
   });
 
@@ -274,10 +277,15 @@ describe('a chat call', () => {
     await spansOf(trace);
     const tried = collector.spans.filter(({ traceId, name }) => traceId === trace.traceId && name === 'upstream');
     expect(
-      tried.map(({ status, attributes }) => [attributes['umpire.upstream'], status, attributes['error.type']]),
+      tried.map(({ status, attributes }) => [
+        attributes['umpire.upstream'],
+        status,
+        attributes['error.type'],
+        attributes['umpire.upstream.failure'],
+      ]),
     ).toEqual([
-      ['away', 'error', 'passed_on'],
-      ['second', 'unset', undefined],
+      ['away', 'error', 'upstream_error', 'connect'],
+      ['second', 'unset', undefined, undefined],
     ]);
     expect(upstream.lastRequest.headers['traceparent']).toBe(`00-${trace.traceId}-${tried[1]?.spanId}-01`);
   });

@@ -103,14 +103,16 @@ describe('an upstream of the configuration', () => {
       messages: [{ role: 'user', content: 'Fail.' }],
     });
     expect(status).toBe(502);
-    await server.waitFor(/"code":"upstream_error","upstream":"neighbour","model":"chat-big","reason":/);
+    await server.waitFor(
+      /"code":"upstream_error","upstream":"neighbour","model":"chat-big","failure":"server_error","reason":/,
+    );
     expect(server.output).toContain('"cause":{"type":"Error","message":"upstream status 500');
     expect(server.output).not.toContain('"stack"');
     const metrics = await (await fetch(`${await server.ready()}/metrics`)).text();
     expect(metrics).toContain('umpire_upstream_calls_total{upstream="neighbour",model="chat-big"} 2');
     expect(metrics).toContain('umpire_upstream_calls_total{upstream="neighbour",model="thinker"} 1');
     expect(metrics).toContain(
-      'umpire_upstream_failures_total{upstream="neighbour",model="chat-big",code="upstream_error"} 1',
+      'umpire_upstream_failures_total{upstream="neighbour",model="chat-big",code="upstream_error",reason="server_error"} 1',
     );
   });
 

@@ -42,9 +42,9 @@ beforeAll(async () => {
   metrics.ledgerAnswered('settle', 1);
   metrics.servedUnbilled();
   metrics.upstreamCalled('upstream', 'model');
-  metrics.upstreamFailed('upstream', 'model', 'upstream_error');
+  metrics.upstreamFailed({ upstream: 'upstream', model: 'model', code: 'upstream_error', reason: 'connect' });
   metrics.upstreamAnswered('upstream', 'model');
-  metrics.upstreamPassedOn('upstream', 'model');
+  metrics.upstreamPassedOn('upstream', 'model', 'connect');
   metrics.upstreamLeftOut('upstream', 'model', true);
   families = await metrics.read();
 });

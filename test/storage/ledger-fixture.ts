@@ -57,6 +57,7 @@ export function outcome(parts: Partial<RequestOutcome> = {}): RequestOutcome {
     durationMs: 12,
     waitMs: 4,
     upstream: null,
+    upstreamFailures: null,
     ...parts,
   };
 }

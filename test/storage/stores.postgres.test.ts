@@ -62,7 +62,8 @@ function reservation(id: string, changes: Partial<Reservation> = {}): Reservatio
 
 function settlement(id: string): Settlement {
   const usage = { inputTokens: 10, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
-  const outcome = { status: 200, errorCode: null, isEstimated: false, durationMs: 5, waitMs: 1, upstream: null };
+  const asked = { upstream: null, upstreamFailures: null };
+  const outcome = { ...asked, status: 200, errorCode: null, isEstimated: false, durationMs: 5, waitMs: 1 };
   return { id, outcome: { ...outcome, end: 'completed', usage, costPicoUsd: COST_PICO_USD } };
 }
 

@@ -64,6 +64,7 @@ function row(id: string, parts: Partial<Row> = {}): Row {
     duration_ms: 12,
     wait_ms: 1,
     upstream: null,
+    upstream_failures: null,
     ...parts,
   };
 }
@@ -376,6 +377,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
           error_code: 'upstream_error',
           wait_ms: null,
           upstream: 'vendor',
+          upstream_failures: 'other:timeout vendor:connect',
           cost_pico_usd: MAX_COST,
         }),
       ]);
@@ -398,6 +400,7 @@ export function describeUsage(name: string, open: () => Promise<OpenedDatabase>)
           durationMs: 12,
           waitMs: null,
           upstream: 'vendor',
+          upstreamFailures: 'other:timeout vendor:connect',
         },
       ]);
     });

@@ -1,14 +1,17 @@
 // One model at several upstreams, each a real HTTP server: who is asked after whom, when it goes on and when it does not.
 
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { FailedUpstream, FailureReason } from '../../src/domain/errors.ts';
 import type { CallWatcher } from '../../src/upstream/chat-upstream.ts';
 import { CircuitBreaker } from '../../src/upstream/circuit-breaker.ts';
 import { type FailoverMember, FailoverUpstream } from '../../src/upstream/failover-upstream.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../../src/upstream/upstream-options.ts';
+import { turns } from '../waiting/until.ts';
 import {
   answerHello,
   answerNothing,
+  completion,
   cutAfter,
   deltaChunk,
   event,
@@ -32,7 +35,11 @@ interface StartedChain {
   readonly doubles: readonly UpstreamDouble[];
   /** Who was asked, who passed a call on. */
   readonly told: string[];
-  readonly watcher: CallWatcher;
+  /** Why they did. */
+  readonly reasons: readonly string[];
+  /** What the call's own watcher was told. */
+  readonly failed: readonly FailedUpstream[];
+  readonly watcher: { -readonly [name in keyof CallWatcher]: CallWatcher[name] };
   readonly breakers: readonly CircuitBreaker[];
   pass(ms: number): void;
 }
@@ -43,6 +50,8 @@ const PAUSE_MS = 1000;
 async function startChain(places: readonly (AnswerScript | Place)[], random?: () => number): Promise<StartedChain> {
   let nowMs = 0;
   const told: string[] = [];
+  const reasons: string[] = [];
+  const failed: FailedUpstream[] = [];
   const doubles: UpstreamDouble[] = [];
   const members: FailoverMember[] = [];
   for (const [index, given] of places.entries()) {
@@ -61,7 +70,11 @@ async function startChain(places: readonly (AnswerScript | Place)[], random?: ()
       breaker: new CircuitBreaker({ failures: FAILURES, pauseMs: PAUSE_MS, nowMs: () => nowMs }),
       totalMs: all.timeouts.totalMs,
       streamTotalMs: all.timeouts.streamTotalMs,
-      onPassedOn: () => told.push(`${name} passed on`),
+      wholeFirstByteMs: all.timeouts.wholeFirstByteMs,
+      onPassedOn: (reason) => {
+        told.push(`${name} passed on`);
+        reasons.push(reason);
+      },
     });
     onTestFinished(() => (answer === 'not there' ? undefined : double.close()));
   }
@@ -74,12 +87,21 @@ async function startChain(places: readonly (AnswerScript | Place)[], random?: ()
     },
     onSent: () => undefined,
     onBytes: () => undefined,
+    onFailed: ({ upstream }) => {
+      if (upstream !== undefined) failed.push(upstream);
+    },
   };
   const breakers = members.map(({ breaker }) => breaker);
   const pass = (ms: number): void => {
     nowMs += ms;
   };
-  return { chain, doubles, told, watcher, breakers, pass };
+  return { chain, doubles, told, reasons, failed, watcher, breakers, pass };
+}
+
+/** From now on no clock of a call runs by itself. */
+function holdTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
 }
 
 async function run({ chain, watcher }: StartedChain, streamed: boolean): Promise<string> {
@@ -88,20 +110,23 @@ async function run({ chain, watcher }: StartedChain, streamed: boolean): Promise
 }
 
 describe.each([false, true])('a call to several upstreams, streamed: %s', (streamed) => {
-  it.each<[string, AnswerScript | Place]>([
-    ['cannot be reached', { answer: 'not there' }],
-    ['has no room', refuse(429, {})],
-    ['fails', refuse(500, {})],
-    ['ran out of time', refuse(504, {})],
-    ['refuses our key', refuse(401, {})],
-    ['breaks off at once', (response) => response.destroy()],
-    ['answers 200 with an error inside', replyJson({ error: { message: 'no', code: 'server_error' } })],
-    ['answers with something else', replyJson('<html>')],
-    ['has as many requests as it may', { answer: answerHello, options: { maxConcurrentRequests: 0 } }],
-  ])('goes to the next where the first %s', async (_what, first) => {
+  it.each<[string, FailureReason, AnswerScript | Place]>([
+    ['cannot be reached', 'connect', { answer: 'not there' }],
+    ['has no room', 'rate_limited', refuse(429, {})],
+    ['fails', 'server_error', refuse(500, {})],
+    ['ran out of time', 'timeout', refuse(504, {})],
+    ['refuses our key', 'refused', refuse(401, {})],
+    ['does not have the model', 'refused', refuse(404, { code: 'model_not_found' })],
+    ['breaks off at once', 'broken_reply', (response) => response.destroy()],
+    ['answers 200 with an error inside', 'error_reply', replyJson({ error: { message: 'no', code: 'server_error' } })],
+    ['answers with something else', 'broken_reply', replyJson('<html>')],
+    ['has as many requests as it may', 'busy', { answer: answerHello, options: { maxConcurrentRequests: 0 } }],
+  ])('goes to the next where the first %s, and says why: %s', async (_what, reason, first) => {
     const started = await startChain([first, answerHello]);
     expect(await run(started, streamed)).toContain(streamed ? ' there!' : 'Hello there!');
     expect(started.told).toEqual(['a', 'a passed on', 'b']);
+    expect(started.reasons).toEqual([reason]);
+    expect(started.failed).toEqual([{ name: 'a', modelId: 'llama', reason }]);
     expect(started.doubles[1]?.requests).toHaveLength(1);
   });
 
@@ -253,7 +278,73 @@ describe('the time of a call', () => {
     const started = await startChain([slow, slow]);
     const error = await failureOf(run(started, false));
     expect(error).toMatchObject({ code: 'upstream_timeout' });
+    expect(started.told).toEqual(['a', 'a passed on', 'b']);
+  });
+
+  it.each<[string, AnswerScript]>([
+    ['an upstream that says nothing', answerNothing],
+    ['one that sends a head and no body', (response) => response.writeHead(200).flushHeaders()],
+  ])('of a whole answer is not eaten by %s: it may have half of what is left', async (_what, silent) => {
+    const total = timeouts({ totalMs: 60_000 });
+    const started = await startChain([
+      { answer: silent, options: total },
+      { answer: answerHello, options: total },
+    ]);
+    const [first] = started.doubles;
+    holdTimers();
+    const answer = run(started, false);
+    await first?.until(() => first.requests.length === 1);
+    vi.advanceTimersByTime(29_000);
     expect(started.told).toEqual(['a']);
+    vi.advanceTimersByTime(2000);
+    expect(await answer).toContain('Hello there!');
+    expect(started.told).toEqual(['a', 'a passed on', 'b']);
+    expect(started.reasons).toEqual(['timeout']);
+  });
+
+  it('of a whole answer may be shorter until its first byte, at an upstream with a limit of its own', async () => {
+    const impatient = { answer: answerNothing, options: timeouts({ wholeFirstByteMs: 100 }) };
+    const started = await startChain([impatient, impatient, answerHello]);
+    expect(await run(started, false)).toContain('Hello there!');
+    expect(started.reasons).toEqual(['timeout', 'timeout']);
+  });
+
+  it('of a whole answer has no such limit any more once the first byte has come', async () => {
+    const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow: AnswerScript = async (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      // What keeps a connection alive while a model thinks.
+      response.write('\n');
+      await finish.promise;
+      response.end(JSON.stringify(completion()));
+    };
+    const started = await startChain([{ answer: slow, options: timeouts({ wholeFirstByteMs: 5000 }) }, answerHello]);
+    started.watcher.onBytes = () => begun.resolve();
+    holdTimers();
+    const answer = run(started, false);
+    await begun.promise;
+    await turns(10);
+    vi.advanceTimersByTime(10_000);
+    finish.resolve();
+    expect(await answer).toContain('Hello there!');
+    expect(started.told).toEqual(['a']);
+  });
+
+  it('of a whole answer has no such limit where nobody else is left to ask', async () => {
+    const finish = Promise.withResolvers<void>();
+    const slow: AnswerScript = async (response, request) => {
+      await finish.promise;
+      return answerHello(response, request);
+    };
+    const options = timeouts({ wholeFirstByteMs: 5000 });
+    const started = await startChain([refuse(500, {}), { answer: slow, options }]);
+    const [, last] = started.doubles;
+    holdTimers();
+    const answer = run(started, false);
+    await last?.until(() => last.requests.length === 1);
+    vi.advanceTimersByTime(10_000);
+    finish.resolve();
+    expect(await answer).toContain('Hello there!');
   });
 
   it('leaves the next one what the first has not taken', async () => {

@@ -13,7 +13,7 @@ async function watched(answer: AnswerScript, overrides = {}) {
   const watcher = {
     called: () => told.push('called'),
     answered: () => told.push('answered'),
-    failed: (code: string) => told.push(code),
+    failed: (code: string, reason: string) => told.push(code, reason),
   };
   return { told, ...(await startUpstream(answer, { watcher, ...overrides })) };
 }
@@ -27,24 +27,26 @@ describe('an upstream', () => {
   });
 
   it.each([
-    ['refuses', refuse(500, {}), 'upstream_error'],
-    ['has no room', refuse(429, {}), 'overloaded'],
-    ['runs out of time', refuse(504, {}), 'upstream_timeout'],
-  ])('that %s failed, with a stream and without', async (_name, answer, code) => {
+    ['refuses', refuse(500, {}), 'upstream_error', 'server_error'],
+    ['does not know our key', refuse(401, {}), 'upstream_error', 'refused'],
+    ['has no room', refuse(429, {}), 'overloaded', 'rate_limited'],
+    ['runs out of time', refuse(504, {}), 'upstream_timeout', 'timeout'],
+  ])('that %s failed, with a stream and without', async (_name, answer, code, reason) => {
     const { told, upstream } = await watched(answer);
-    expect(await failureOf(upstream.complete(ask(), STAYS))).toMatchObject({ code, upstream: WHERE });
-    expect(await failureOf(upstream.stream(askStream(), STAYS))).toMatchObject({ code, upstream: WHERE });
-    expect(told).toEqual(['called', code, 'called', code]);
+    const failure = { code, upstream: { ...WHERE, reason } };
+    expect(await failureOf(upstream.complete(ask(), STAYS))).toMatchObject(failure);
+    expect(await failureOf(upstream.stream(askStream(), STAYS))).toMatchObject(failure);
+    expect(told).toEqual(['called', code, reason, 'called', code, reason]);
   });
 
   it.each([
-    ['breaks off', cutAfter(HELLO_CHUNKS.slice(0, 2)), {}, 'upstream_error'],
-    ['falls silent', stallAfter(HELLO_CHUNKS.slice(0, 2)), timeouts({ idleMs: 100 }), 'upstream_timeout'],
-  ])('that %s in mid-stream failed once', async (_name, answer, limits, code) => {
+    ['breaks off', cutAfter(HELLO_CHUNKS.slice(0, 2)), {}, 'upstream_error', 'broken_reply'],
+    ['falls silent', stallAfter(HELLO_CHUNKS.slice(0, 2)), timeouts({ idleMs: 100 }), 'upstream_timeout', 'timeout'],
+  ])('that %s in mid-stream failed once', async (_name, answer, limits, code, reason) => {
     const { told, upstream } = await watched(answer, limits);
     const stream = await upstream.stream(askStream(), STAYS);
-    expect(await failureOf(collect(stream))).toMatchObject({ code, upstream: WHERE });
-    expect(told).toEqual(['called', code]);
+    expect(await failureOf(collect(stream))).toMatchObject({ code, upstream: { ...WHERE, reason } });
+    expect(told).toEqual(['called', code, reason]);
   });
 
   it('did not fail where the caller did, or left', async () => {

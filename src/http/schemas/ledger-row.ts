@@ -39,6 +39,12 @@ const rowShape = {
   duration_ms: z.number().describe('From its acceptance to its end.'),
   wait_ms: z.number().nullable().describe('Until work began, or the first byte of the upstream came.'),
   upstream: z.string().nullable().describe('Name of the upstream that answered, or failed last; null: none was asked.'),
+  upstream_failures: z
+    .string()
+    .nullable()
+    .describe(
+      'Upstreams that gave no answer, in the order they were asked, each with the reason: `vendor:timeout own:connect`. null: none.',
+    ),
 };
 
 export const ledgerRowSchema = z.object(rowShape).meta({ id: 'LedgerRow', description: 'One accepted request.' });
@@ -74,6 +80,7 @@ export function toWireRow(row: LedgerRow): z.output<typeof ledgerRowSchema> {
     duration_ms: row.durationMs,
     wait_ms: row.waitMs,
     upstream: row.upstream,
+    upstream_failures: row.upstreamFailures,
   };
 }
 

@@ -1,6 +1,7 @@
 // What every request that runs a model passes through: it is booked, let in or refused, then closed with one row. The
 // interface; the ledger implements it, and so does the absence of one.
 
+import type { FailedUpstream } from '../../domain/errors.ts';
 import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { ModelCard } from '../../domain/model-card.ts';
 import type { BilledTokens } from '../../domain/money.ts';
@@ -51,6 +52,8 @@ export interface UsedWork {
   readonly waitMs: number | null;
   /** The name of the upstream that answered; null: none did. Default: null. */
   readonly upstream?: string | null;
+  /** Those that gave no answer, in the order in which they were asked. Default: none. */
+  readonly failedUpstreams?: readonly FailedUpstream[];
 }
 
 export interface FinishedWork extends UsedWork {

@@ -120,6 +120,7 @@ describe('closing a request', () => {
           durationMs: 25,
           waitMs: 0,
           upstream: null,
+          upstreamFailures: null,
         },
       },
     ]);

@@ -230,7 +230,7 @@ export class LedgerBooking implements Booking {
   async #tellFailure(error: unknown, partial: UsedWork | undefined): Promise<void> {
     const { store, unsettled, onFault } = this.#books;
     const { id } = this.#reservation;
-    const isReleased = partial === undefined && !wasAccepted(error, this.#wanted.model);
+    const isReleased = !wasAccepted(error, this.#wanted.model);
     const outcome = outcomeOfError(error, this.#ended(), partial);
     const tell = (): Promise<unknown> => (isReleased ? store.release(id) : this.#settle({ id, outcome }));
     try {

@@ -89,7 +89,9 @@ function endOfCode(code: ErrorCode): RequestEnd {
   return code === 'upstream_error' || code === 'upstream_timeout' ? 'upstream_failed' : 'failed';
 }
 
-function billed({ usage, isEstimated, waitMs, upstream = null }: UsedWork, { price, durationMs }: EndedRequest) {
+function billed(work: UsedWork, { price, durationMs }: EndedRequest) {
+  const { usage, isEstimated, waitMs, upstream = null, failedUpstreams = [] } = work;
+  const failures = failedUpstreams.map(({ name, reason }) => `${name}:${reason}`);
   return {
     usage,
     isEstimated,
@@ -97,6 +99,7 @@ function billed({ usage, isEstimated, waitMs, upstream = null }: UsedWork, { pri
     durationMs: Math.max(0, Math.round(durationMs)),
     waitMs: waitMs === null ? null : Math.max(0, Math.round(waitMs)),
     upstream,
+    upstreamFailures: failures.length === 0 ? null : failures.join(' '),
   };
 }
 

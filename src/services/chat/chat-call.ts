@@ -2,7 +2,7 @@
 // the upstream where nobody wants more, and closes the booking once, before anybody hears that the answer is complete.
 
 import type { ChatChunk, ChatRequest } from '../../domain/chat.ts';
-import { AppError } from '../../domain/errors.ts';
+import { AppError, type FailedUpstream } from '../../domain/errors.ts';
 import type { RequestEnd, Standing, StoredReply } from '../../domain/ledger.ts';
 import type { BilledTokens } from '../../domain/money.ts';
 import { inSpan, type TraceSpan } from '../../domain/trace.ts';
@@ -73,6 +73,8 @@ export class ChatCall implements CallWatcher {
   #asked: AskedUpstream | undefined;
   /** Of the upstream that is asked. */
   #span: TraceSpan | undefined;
+  /** Those that gave no answer, in their order. */
+  readonly #failed: FailedUpstream[] = [];
   #isSent = false;
   #waitMs: number | null = null;
   /** Runs while the caller's own time does. */
@@ -87,7 +89,6 @@ export class ChatCall implements CallWatcher {
 
   onAsked(upstream: AskedUpstream): TraceSpan['headers'] | undefined {
     const { caller, request } = this.#terms;
-    this.#endSpan(new PassedOnError());
     const facts = { 'umpire.upstream': upstream.name, 'gen_ai.request.model': request.modelId };
     this.#span = caller.span?.begin('upstream', facts);
     this.#asked = upstream;
@@ -104,6 +105,12 @@ export class ChatCall implements CallWatcher {
 
   onBytes(): void {
     this.#waitMs ??= performance.now() - this.#startMs;
+  }
+
+  onFailed(error: AppError): void {
+    if (error.upstream !== undefined) this.#failed.push(error.upstream);
+    this.#span?.note({ 'umpire.upstream.failure': error.upstream?.reason });
+    this.#endSpan(error);
   }
 
   /** The grace period of a stopping server is over: what a client waits for has failed, what nobody waits for is cut. */
@@ -220,7 +227,7 @@ export class ChatCall implements CallWatcher {
     const hasLeft = caller.signal.aborted && error === caller.signal.reason;
     // With an idempotency key a retry runs anew, so this attempt must not cost a thing.
     const isBilled = hasLeft && this.#isSent && this.#asked?.whenClientLeaves !== 'free' && !this.#keepsReply;
-    await booking.fail(error, isBilled ? this.#usedBy(answer) : undefined);
+    await booking.fail(error, isBilled ? this.#usedBy(answer) : this.#unusedWork);
   }
 
   #endSpan(failure?: unknown): void {
@@ -240,7 +247,15 @@ export class ChatCall implements CallWatcher {
       isEstimated: usage === undefined,
       waitMs: this.#waitMs,
       upstream: this.#asked?.name ?? null,
+      failedUpstreams: this.#failed,
     };
+  }
+
+  /** Of a call that costs nothing, but has something to tell all the same. */
+  get #unusedWork(): UsedWork | undefined {
+    if (this.#failed.length === 0) return undefined;
+    const upstream = this.#asked?.name ?? null;
+    return { usage: NOTHING_USED, isEstimated: false, waitMs: null, upstream, failedUpstreams: this.#failed };
   }
 
   get #keepsReply(): boolean {
@@ -264,11 +279,6 @@ class ServerStopError extends AppError {
   }
 }
 
-/** Why an upstream has failed is its own to count; the trace tells that the call went on. */
-class PassedOnError extends Error {
-  override readonly name = 'passed_on';
-}
-
 /** Of the caller's own making: no upstream has failed. */
 class DeadlineError extends AppError {
   constructor() {
@@ -276,4 +286,5 @@ class DeadlineError extends AppError {
   }
 }
 
+const NOTHING_USED: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
 const NOTHING: AnswerTokens = { usage: undefined, outputEstimate: 0 };

@@ -26,6 +26,7 @@ beforeAll(async () => {
     costPicoUsd: 123_456_789_012_345n,
     isEstimated: true,
     upstream: 'vendor',
+    upstreamFailures: 'own:timeout',
   });
   await server.bill(two.key, {
     ...LLAMA,
@@ -205,6 +206,7 @@ describe('the requests', () => {
       duration_ms: 12,
       wait_ms: 3,
       upstream: 'vendor',
+      upstream_failures: 'own:timeout',
     });
     expect(json.data[0]).toMatchObject({
       end: 'upstream_failed',
@@ -212,6 +214,7 @@ describe('the requests', () => {
       error_code: 'upstream_error',
       wait_ms: null,
       upstream: null,
+      upstream_failures: null,
     });
   });
 

@@ -103,6 +103,7 @@ describe('the SQLite file', () => {
       { version: 2 },
       { version: 3 },
       { version: 4 },
+      { version: 5 },
     ]);
     database.close();
   });
