@@ -87,7 +87,7 @@ describe('a store that cannot be judged', () => {
 
   it('for a newer schema is refused', async () => {
     change('INSERT INTO schema_migrations VALUES (99, 0)');
-    await expect(check()).rejects.toThrow('has schema 99 and this version of umpire knows 4');
+    await expect(check()).rejects.toThrow('has schema 99 and this version of umpire knows 5');
   });
 
   it('because there is none is refused, and none is made', async () => {
