@@ -179,7 +179,7 @@ describe('a restore', () => {
       ['text', 'is damaged or no database'],
       ['empty', 'none of umpire'],
       ['torn', 'is damaged'],
-      ['newer', `${join(folder, 'newer')} has schema 99 and this version of umpire knows 4: a newer umpire wrote it.`],
+      ['newer', `${join(folder, 'newer')} has schema 99 and this version of umpire knows 5: a newer umpire wrote it.`],
       ['in-use', 'has a journal beside it'],
     ];
     writeFileSync(join(folder, 'text'), 'no database '.repeat(500));
