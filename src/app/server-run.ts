@@ -38,6 +38,8 @@ export interface Surroundings {
 
 const UPSTREAM_CHECK_MS = 5000;
 const KEY_FILE = 'initial-key';
+/** Not to be cured from inside: what a process had on it stays broken for the process. */
+const DEVICE_LOST = 'the device is lost to this process, stopping: whoever supervises it starts it anew';
 const REACHABLE_WARNING =
   'other machines can reach this server: keys and texts travel unencrypted unless a proxy with TLS is in front (SECURITY.md)';
 const FIRST_KEY: NewApiKey = { name: 'initial', models: null, expiresAtMs: null, scopes: ['inference', 'admin'] };
@@ -72,6 +74,7 @@ export async function serve(load: () => LoadedConfig, around: Surroundings): Pro
       () => undefined,
     );
     stopRequest.watch(server.engine);
+    void server.engine.deviceLost?.then((reason) => stopRequest.fail({ reason }, DEVICE_LOST));
     const leaving = new AbortController();
     const apply = (next: LoadedConfig): void => {
       secrets.push(...listSecrets(next).filter((secret) => !secrets.includes(secret)));

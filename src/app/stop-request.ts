@@ -74,12 +74,15 @@ export class StopRequest {
   };
 
   // Left alone it would end the process, and with it the thread of a running model. What is going on is finished first.
-  readonly #onFault = (error: unknown): void => {
-    this.#logger.fatal({ err: error }, 'unexpected fault, stopping');
+  readonly #onFault = (error: unknown): void => this.fail({ err: error }, 'unexpected fault, stopping');
+
+  /** What was accepted is finished; then the exit code says that something was wrong. */
+  fail(details: object, message: string): void {
+    this.#logger.fatal(details, message);
     if (this.reason === undefined) this.#beginWindow();
     this.reason ??= 'fault';
     this.#make();
-  };
+  }
 
   /** A busy loop hears late of signals that came in time: they are taken in between the timer and the next check. */
   #beginWindow(): void {

@@ -97,7 +97,7 @@ export const errorCatalogue = {
   model_unavailable: {
     status: 503,
     type: 'server_error',
-    when: 'The model is loaded when it is first asked for, and that failed, or there is no memory for it: `Retry-After` says when it is tried again. Or it is a learned model whose base has changed, or whose folder is broken. Other models answer; the log of the server says why.',
+    when: 'The model is loaded when it is first asked for, and that failed, or there is no memory for it: `Retry-After` says when it is tried again. Or it is a learned model whose base has changed, or whose folder is broken. Or the device it runs on has failed. Other models answer; the log of the server says why.',
   },
   store_unavailable: {
     status: 503,

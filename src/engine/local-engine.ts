@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { hasDriver } from '../runtime/cuda/cuda-lacks.ts';
 import { findCuda } from '../runtime/cuda/find-cuda.ts';
 import type { DeviceSetup } from '../runtime/device-setup.ts';
+import type { DeviceNews } from '../runtime/load-report.ts';
 import type { ModelFolder } from '../runtime/model-folder/manifest.ts';
 import { readModelFolder } from '../runtime/model-folder/model-folder.ts';
 import { StartError } from '../runtime/start-error.ts';
@@ -15,7 +16,7 @@ import { defaultWorkers } from './core-count.ts';
 import type { Engine } from './engine.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { planMemory } from './plan-memory.ts';
-import { PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
+import { type EngineEvent, PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
 
 const MIB = 2 ** 20;
 /** Beside those that run on a device. */
@@ -43,6 +44,11 @@ export interface LocalEngineOptions
 export interface LocalEngine extends Engine {
   /** Resolves when every worker has loaded, checked and warmed every model; rejects with `StartError`. */
   readonly ready: Promise<void>;
+  /**
+   * Resolves with the reason when the device has failed and cannot be opened anew in this process: jobs that need it are
+   * refused as `model_unavailable` from then on. Absent: never.
+   */
+  readonly deviceLost?: Promise<string> | undefined;
 }
 
 /**
@@ -73,6 +79,7 @@ export async function createLocalEngine(options: LocalEngineOptions): Promise<Lo
     batch: options.batch,
     workers,
     onFault: (message) => onEvent({ level: 'error', message }),
+    onDevice: (news) => onEvent(tellNews(news)),
   });
   const openCounter = (folder: ModelFolder) => openTokenCounter(folder, tokenizer);
   return new PooledEngine({ ...options, folders, pool, plan, openCounter });
@@ -94,6 +101,18 @@ async function readModelFolders(paths: readonly string[]): Promise<ModelFolder[]
     throw new StartError(`${those.length} model folders have the id ${twice}: ${those.join(', ')}`);
   }
   return folders;
+}
+
+function tellNews({ state, reason }: DeviceNews): EngineEvent {
+  const details = { reason };
+  switch (state) {
+    case 'failing':
+      return { level: 'warn', message: 'the device failed; a worker opens its models anew', details };
+    case 'revived':
+      return { level: 'info', message: 'the models that were opened anew after a fault of the device answer', details };
+    case 'lost':
+      return { level: 'error', message: 'the device is lost to this process', details };
+  }
 }
 
 function tellShortage({ shortBytes }: MemoryPlan): string {

@@ -93,6 +93,8 @@ export interface PooledEngineOptions {
 export class PooledEngine implements Engine {
   readonly models: readonly ModelCard[];
   readonly ready: Promise<void>;
+  /** As the pool's. */
+  readonly deviceLost: Promise<string> | undefined;
   readonly #options: PooledEngineOptions;
   readonly #decider: Decider;
   readonly #embedder: Embedder;
@@ -110,6 +112,7 @@ export class PooledEngine implements Engine {
   constructor(options: PooledEngineOptions) {
     const { folders, pool, queue, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
     this.#options = options;
+    this.deviceLost = pool.deviceLost;
     const onWorkerFault = (worker: number) => this.#decider.forgetWorker(worker);
     const scheduler = new Scheduler({ pool, clock, limits: queue, onWorkerFault });
     const counting = new TokenCounting(scheduler);
@@ -178,7 +181,7 @@ export class PooledEngine implements Engine {
   status(): EngineStatus {
     const { pool, threadsPerWorker, plan } = this.#options;
     return {
-      state: this.#phase === 'ready' && !this.#watchdog.responsive ? 'unresponsive' : this.#phase,
+      state: this.#phase === 'ready' && !this.#isResponsive ? 'unresponsive' : this.#phase,
       queuedJobs: this.#scheduler.queuedJobs,
       queuedCostMs: this.#scheduler.queuedCostMs,
       busyWorkers: this.#scheduler.busyWorkers,
@@ -191,6 +194,10 @@ export class PooledEngine implements Engine {
       models: this.models.map(({ id }) => ({ id, state: this.#loader.stateOf(id) ?? this.#stateAtStart })),
       memory: { takenBytes: plan.takenBytes, budgetBytes: plan.budgetBytes },
     };
+  }
+
+  get #isResponsive(): boolean {
+    return this.#watchdog.responsive && (this.#options.pool.failingWorkers ?? 0) === 0;
   }
 
   async drain(): Promise<void> {

@@ -1,20 +1,11 @@
-// Runs on a device that several workers share: so many at once, and what the library says of memory as an error of ours. The
+// Runs on a device that several workers share: so many at once, and what the library says of its faults as errors of ours. The
 // others prepare theirs meanwhile: that is how texts are read, and tensors made, beside the device's work.
 
-import { AppError, messageOf } from '../domain/errors.ts';
+import { toDeviceError } from './device-faults.ts';
 import type { GraphSession } from './session.ts';
 
 /** A worker that died inside its run must not hold up the others for ever. */
 const PATIENCE_MS = 30_000;
-const RETRY_AFTER_MS = 1000;
-const NO_MEMORY = /out of memory|failed to allocate memory|available memory of \d+ is smaller/i;
-
-/** The device had no memory for a run. Half of its rows may fit. */
-export class OutOfDeviceMemory extends AppError {
-  constructor(cause: unknown) {
-    super('overloaded', 'The device has no memory for this at the moment.', { retryAfterMs: RETRY_AFTER_MS, cause });
-  }
-}
 
 export class DeviceSession implements GraphSession {
   readonly #session: GraphSession;
@@ -53,7 +44,7 @@ export class DeviceSession implements GraphSession {
     try {
       return await run();
     } catch (error) {
-      throw NO_MEMORY.test(messageOf(error)) ? new OutOfDeviceMemory(error) : error;
+      throw toDeviceError(error);
     } finally {
       Atomics.add(slots, 0, 1);
       Atomics.notify(slots, 0, 1);

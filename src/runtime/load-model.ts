@@ -34,10 +34,13 @@ import { isWordPiece, type Tokenizer } from './tokenizer/tokenizer.ts';
 
 /** A model that answers and agrees with its golden cases. */
 export interface LoadedModel {
+  readonly folder: ModelFolder;
   readonly report: LoadedModelReport;
   readonly warnings: readonly string[];
   readonly family: ModelFamily;
   readonly probe: CheckedModel['probe'];
+  /** Ends its sessions. It answers nothing any more. */
+  readonly close: () => Promise<void>;
 }
 
 const WIDTHS_DIFFER =
@@ -59,9 +62,14 @@ export async function loadModel(folder: ModelFolder, settings: LoadSettings): Pr
   try {
     return await proveModel({ ...parts, precision, settings, startedMs });
   } catch (error) {
-    for (const session of parts.opened.sessions.values()) await session.close();
+    await closeParts(parts);
     throw error;
   }
+}
+
+async function closeParts({ opened, sharing }: FamilyParts): Promise<void> {
+  for (const session of opened.sessions.values()) await session.close();
+  await sharing?.close();
 }
 
 interface OpenedModel extends FamilyParts {
@@ -95,7 +103,7 @@ async function proveModel(model: OpenedModel): Promise<LoadedModel> {
     readsSharedMemory,
     ...(batches.length > 0 && { batches }),
   };
-  return { report, warnings, family, probe };
+  return { folder, report, warnings, family, probe, close: () => closeParts(model) };
 }
 
 /** Tokenizer and graphs in memory: all that a family is made of. @throws StartError as `loadModel` does */

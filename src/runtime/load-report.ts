@@ -15,6 +15,14 @@ export type LoadReport =
     }
   | { readonly kind: 'failed'; readonly message: string };
 
+/** Posted by a worker whose device has failed: it opens its models anew, and then goes on, or the device is lost. */
+export interface DeviceNews {
+  readonly kind: 'device';
+  readonly state: 'failing' | 'revived' | 'lost';
+  /** In the words of the runtime library; for the operator. */
+  readonly reason: string;
+}
+
 export interface TimedCase {
   /** UTF-16 code units of the state, or of the one input of an embedding; of all rows together. */
   readonly characters: number;

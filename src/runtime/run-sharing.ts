@@ -1,6 +1,7 @@
 // Whether a model's tasks share runs in this worker, and which of its graphs that takes.
 
 import { join } from 'node:path';
+import { toDeviceError } from './device-faults.ts';
 import { DeviceSession } from './device-session.ts';
 import type { BatchSetup } from './messages.ts';
 import type { GraphFiles, ModelFolder } from './model-folder/manifest.ts';
@@ -19,6 +20,8 @@ interface PrecisionSettings extends SharingSettings {
 export interface RunSharing extends Pick<BatchSetup, 'tokens' | 'isExact'> {
   /** Opens a graph in full precision when it is first asked for; undefined: there is none. */
   readonly precise: (role: string) => Promise<GraphSession | undefined>;
+  /** Ends what was opened so. */
+  readonly close: () => Promise<void>;
 }
 
 /** @returns undefined: each row runs by itself */
@@ -26,14 +29,29 @@ export function sharingOf(folder: ModelFolder, settings: PrecisionSettings): Run
   const { batch, precision } = settings;
   if (batch === undefined || !canShare(settings)) return undefined;
   const opened = new Map<string, Promise<GraphSession>>();
+  const open = async (role: string, path: string): Promise<GraphSession> => {
+    try {
+      return new DeviceSession(await openGraph(path, settings), batch.slots);
+    } catch (error) {
+      // There may be room for it later.
+      opened.delete(role);
+      throw toDeviceError(error);
+    }
+  };
   const precise = async (role: string): Promise<GraphSession | undefined> => {
     const name = folder.manifest.graphs['fp32']?.[role];
     if (name === undefined || precision === 'fp32') return undefined;
-    const session = opened.get(role) ?? openGraph(join(folder.path, name), settings);
+    const session = opened.get(role) ?? open(role, join(folder.path, name));
     opened.set(role, session);
-    return new DeviceSession(await session, batch.slots);
+    return await session;
   };
-  return { tokens: batch.tokens, isExact: batch.isExact, precise };
+  const close = async (): Promise<void> => {
+    for (const session of await Promise.allSettled(opened.values())) {
+      if (session.status === 'fulfilled') await session.value.close();
+    }
+    opened.clear();
+  };
+  return { tokens: batch.tokens, isExact: batch.isExact, precise, close };
 }
 
 /** Where rows are answered in shared runs, what takes one at a time is not loaded, and the other way round. */

@@ -38,6 +38,17 @@ export class WorkerModels {
     return model;
   }
 
+  /** Loads anew what runs on a device that has failed. @throws StartError; then these models are gone */
+  async reopen(): Promise<void> {
+    const lost = this.all.filter(({ report }) => report.device !== 'cpu');
+    for (const { report, close } of lost) {
+      this.#loaded.delete(report.modelId);
+      // What a failed device says at the end of a session is known already.
+      await close().catch(() => undefined);
+    }
+    for (const { folder } of lost) await this.add(folder);
+  }
+
   /** For a task that says so. @throws AppError `model_unavailable` with the reason, for the operator */
   async load(modelId: string): Promise<LoadedModel> {
     const known = this.#loaded.get(modelId);

@@ -3,7 +3,7 @@
 
 import { Piscina } from 'piscina';
 import { AppError, fromErrorRecord, messageOf } from '../domain/errors.ts';
-import type { LoadReport } from './load-report.ts';
+import type { DeviceNews, LoadReport } from './load-report.ts';
 import type { BatchSetup, ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
 import { StartError } from './start-error.ts';
 
@@ -14,6 +14,10 @@ export interface InferencePool {
   readonly wideWorker?: number | undefined;
   /** Resolves when every worker has loaded every model. @throws StartError */
   readonly loaded: Promise<PoolReport>;
+  /** Workers whose device has failed and is not open anew. Default: none */
+  readonly failingWorkers?: number;
+  /** Resolves with the reason when a device is lost to this process. Absent: never */
+  readonly deviceLost?: Promise<string>;
   /**
    * Runs one task on one worker, which the caller sees to be free. It cannot be cancelled.
    * @param worker 0 to `workers` − 1; a worker that died is replaced under its number, with empty caches
@@ -49,6 +53,8 @@ export interface WorkerPoolOptions extends Omit<WorkerSetup, 'turn' | 'scratchBy
   readonly workers: number;
   /** A worker died, or its replacement could not load. */
   readonly onFault: (message: string) => void;
+  /** A device failed, and what came of it. Default: nobody listens */
+  readonly onDevice?: (news: DeviceNews) => void;
   /** Entry of the workers. Default: worker.ts; tests hand in one that dies on demand. */
   readonly workerFile?: URL;
 }
@@ -69,14 +75,19 @@ export class WorkerPool implements InferencePool {
   readonly #threads: readonly Piscina[];
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #onFault: (message: string) => void;
+  readonly #onDevice: (news: DeviceNews) => void;
+  readonly #failing = new Set<number>();
+  readonly #deviceLost = Promise.withResolvers<string>();
   #wideWorker: number | undefined;
 
-  constructor({ workers, onFault, batch, workerFile = defaultWorkerFile(), ...setup }: WorkerPoolOptions) {
+  constructor(options: WorkerPoolOptions) {
+    const { workers, onFault, onDevice, batch, workerFile = defaultWorkerFile(), ...setup } = options;
     // The runtime library reports home unless this is in the environment of the process before it is loaded; setting it
     // in a worker is too late. The one place besides config/load.ts that touches process.env, and it only writes.
     process.env['ORT_DISABLE_TELEMETRY'] = '1';
     this.workers = workers;
     this.#onFault = onFault;
+    this.#onDevice = onDevice ?? (() => undefined);
     const workerData: WorkerSetup = {
       ...setup,
       aloneThreads: undefined,
@@ -97,6 +108,14 @@ export class WorkerPool implements InferencePool {
 
   get wideWorker(): number | undefined {
     return this.#wideWorker;
+  }
+
+  get failingWorkers(): number {
+    return this.#failing.size;
+  }
+
+  get deviceLost(): Promise<string> {
+    return this.#deviceLost.promise;
   }
 
   async run<T extends Task>(task: T, worker: number, isWide = false): Promise<ReplyOf[T['kind']]> {
@@ -128,7 +147,8 @@ export class WorkerPool implements InferencePool {
   #collectReports(): Promise<PoolReport> {
     const reports: LoadReport[] = [];
     return new Promise((resolve, reject) => {
-      const take = (report: LoadReport) => {
+      const take = (report: LoadReport | DeviceNews, worker: number) => {
+        if (report.kind === 'device') return this.#takeNews(report, worker);
         reports.push(report);
         if (reports.length < this.workers) return;
         if (reports.length > this.workers) {
@@ -139,16 +159,24 @@ export class WorkerPool implements InferencePool {
         if (failed !== undefined) reject(new StartError(failed.message));
         else resolve(this.#accept(reports.filter((entry) => entry.kind === 'loaded')));
       };
-      const takeError = (error: unknown) => {
+      const takeError = (error: unknown, worker: number) => {
         const message = messageOf(error);
-        if (reports.length < this.workers) take({ kind: 'failed', message });
+        this.#failing.delete(worker);
+        if (reports.length < this.workers) take({ kind: 'failed', message }, worker);
         else this.#onFault(`a worker died: ${message}`);
       };
-      for (const thread of this.#threads) {
-        thread.on('message', take);
-        thread.on('error', takeError);
+      for (const [worker, thread] of this.#threads.entries()) {
+        thread.on('message', (report) => take(report, worker));
+        thread.on('error', (error) => takeError(error, worker));
       }
     });
+  }
+
+  #takeNews(news: DeviceNews, worker: number): void {
+    if (news.state === 'revived') this.#failing.delete(worker);
+    else this.#failing.add(worker);
+    this.#onDevice(news);
+    if (news.state === 'lost') this.#deviceLost.resolve(news.reason);
   }
 }
 

@@ -8,11 +8,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorRecord } from '../domain/errors.ts';
 import { workerCuda } from './cuda/worker-cuda.ts';
 import { chooseDevice, type DeviceChoice } from './device-choice.ts';
+import { DeviceRevival } from './device-revival.ts';
 import { StateMemory } from './families/split-encoder/state-memory.ts';
 import { performTask } from './family-tasks.ts';
 import { dropUnusedEntries } from './graph-cache.ts';
 import { type LoadedModel, loadModel } from './load-model.ts';
-import type { LoadReport } from './load-report.ts';
+import type { DeviceNews, LoadReport } from './load-report.ts';
 import type { ReplyOf, Task, TaskOrder, TaskReply, WorkerSetup } from './messages.ts';
 import { deviceOfModel } from './model-folder/precision.ts';
 import { isAddon, loadAddon } from './native.ts';
@@ -49,8 +50,10 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
     memory.rest();
     if (setup.cacheFolder !== undefined) await dropUnusedEntries(setup.cacheFolder, Date.now());
     report(loadedReport(choice, models.all, width.isAllowed));
+    const revival = new DeviceRevival({ reopen: () => models.reopen(), report });
     return restWhenIdle(
-      ({ task, isWide }) => settleTask(() => answer(task, models, (run) => width.during(isWide, run))),
+      ({ task, isWide }) =>
+        settleTask(() => revival.during(() => answer(task, models, (run) => width.during(isWide, run)))),
       () => {
         memory.rest();
         native?.giveBackMemory();
@@ -63,7 +66,7 @@ async function startWorker(setup: WorkerSetup): Promise<Handler> {
   }
 }
 
-function report(message: LoadReport): void {
+function report(message: LoadReport | DeviceNews): void {
   parentPort?.postMessage(message);
 }
 

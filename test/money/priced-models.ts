@@ -18,14 +18,25 @@ const DECISION_PRICE = 37_813;
 const EMBEDDING_PRICE = 2_003;
 const RERANKER_PRICE = 5_081;
 
+/** With graphs in half precision, in which the word `calm` overflows, and in full. */
+export const HALF_DECISION_MODEL = 'tiny-half';
+export const HALF_EMBEDDING_MODEL = 'tiny-half-embedding';
+
 export class PricedModels {
   readonly #parent = mkdtempSync(join(tmpdir(), 'umpire-priced-'));
-  readonly folders: readonly string[] = [
-    this.#copy(DECISION_MODEL, DECISION_PRICE),
-    this.#copy(EMBEDDING_MODEL, EMBEDDING_PRICE),
-    this.#copyForeign(PROMPTED_MODEL, EMBEDDING_PRICE),
-    this.#copyForeign(RERANKER_MODEL, RERANKER_PRICE),
-  ];
+  readonly folders: readonly string[];
+
+  /** @param kind of the graphs of our own models */
+  constructor(kind: 'full' | 'half' = 'full') {
+    const [decision, embedding] =
+      kind === 'full' ? [DECISION_MODEL, EMBEDDING_MODEL] : [HALF_DECISION_MODEL, HALF_EMBEDDING_MODEL];
+    this.folders = [
+      this.#copy(decision, DECISION_PRICE),
+      this.#copy(embedding, EMBEDDING_PRICE),
+      this.#copyForeign(PROMPTED_MODEL, EMBEDDING_PRICE),
+      this.#copyForeign(RERANKER_MODEL, RERANKER_PRICE),
+    ];
+  }
 
   remove(): void {
     rmSync(this.#parent, { recursive: true });

@@ -2,7 +2,8 @@
 
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
-import { DeviceSession, OutOfDeviceMemory } from '../../src/runtime/device-session.ts';
+import { DeviceLost, OutOfDeviceMemory } from '../../src/runtime/device-faults.ts';
+import { DeviceSession } from '../../src/runtime/device-session.ts';
 import type { GraphSession } from '../../src/runtime/session.ts';
 
 function openSlots(count: number): SharedArrayBuffer {
@@ -15,28 +16,25 @@ function sessionThat(run: GraphSession['run']): GraphSession {
   return { outputs: [], run, runInto: async () => undefined, close: async () => undefined };
 }
 
-it('says that the device has no memory, whatever words the library has for it', async () => {
-  for (const message of [
-    'Non-zero status code returned: Failed to allocate memory for requested buffer of size 1234',
-    'CUDA failure 2: out of memory ; GPU=0',
-    'BFCArena::AllocateRawInternal Available memory of 12 is smaller than requested bytes of 34',
-  ]) {
-    const session = new DeviceSession(
-      sessionThat(() => Promise.reject(new Error(message))),
-      openSlots(1),
-    );
-    await expect(session.run({})).rejects.toBeInstanceOf(OutOfDeviceMemory);
-    // A place that a failed run took is free again.
-    await expect(session.run({})).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1000 });
+it('says of a fault of the device what it is, and gives the place of the failed run back', async () => {
+  for (const [message, kind] of [
+    ['CUDA failure 2: out of memory ; GPU=0', OutOfDeviceMemory],
+    ['CUDA failure 719: unspecified launch failure ; GPU=0', DeviceLost],
+  ] as const) {
+    const failing = () => Promise.reject(new Error(message));
+    const session = new DeviceSession({ ...sessionThat(failing), runInto: failing }, openSlots(1));
+    await expect(session.run({})).rejects.toBeInstanceOf(kind);
+    await expect(session.runInto({}, {})).rejects.toBeInstanceOf(kind);
+    await expect(session.run({})).rejects.toBeInstanceOf(kind);
   }
 });
 
 it('leaves any other failure as it is', async () => {
   const session = new DeviceSession(
-    sessionThat(() => Promise.reject(new Error('CUDA failure 719'))),
+    sessionThat(() => Promise.reject(new Error('Got invalid dimensions'))),
     openSlots(1),
   );
-  await expect(session.run({})).rejects.toThrow('CUDA failure 719');
+  await expect(session.run({})).rejects.toThrow('Got invalid dimensions');
 });
 
 const THREAD = `

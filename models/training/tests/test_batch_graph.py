@@ -40,8 +40,10 @@ def padded(rows: list[list[int]], filler: int) -> np.ndarray:
     return made
 
 
-@pytest.mark.parametrize(("precision", "most"), [("fp32", 1e-4), ("fp16", 6e-2)])
-def test_batch(model: KevModel, precision: str, most: float) -> None:
+# Measured: 2.2e-5 and 4.0e-7 in fp32, 3.5e-2 and 8.1e-4 in fp16, of pieces up to 6.6 and documents up to 1.7. Pieces choose among places
+# of the document, which sharpens what rounding does.
+@pytest.mark.parametrize(("precision", "most", "most_of_document"), [("fp32", 1e-4, 1e-6), ("fp16", 4e-2, 1.5e-3)])
+def test_batch(model: KevModel, precision: str, most: float, most_of_document: float) -> None:
     random = np.random.default_rng(0)
     windows = [(random.integers(0, 500, tokens).tolist(), place) for document in DOCUMENTS for place, tokens in enumerate(document)]
     firsts = np.cumsum([0, *map(len, DOCUMENTS)])
@@ -72,7 +74,7 @@ def test_batch(model: KevModel, precision: str, most: float) -> None:
             assert np.abs(views[number]).max() > 0.1  # the mean of the instructions' last states
             tokens = np.array([len(windows[row][0]) for row in rows_of[document]])
             vector = (window_vectors[rows_of[document]] * tokens[:, None]).sum(0) / tokens.sum()
-            assert np.abs(vector - model.join(cache[-1][1]).mean(1)[0].numpy()).max() < most
+            assert np.abs(vector - model.join(cache[-1][1]).mean(1)[0].numpy()).max() < most_of_document
 
 
 def test_head_rows(model: KevModel) -> None:

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../../domain/errors.ts';
-import { OutOfDeviceMemory } from '../device-session.ts';
+import { OutOfDeviceMemory } from '../device-faults.ts';
 import { packByLength, runTogether } from './row-runs.ts';
 
 const own = (row: number): number => row;

@@ -1,7 +1,7 @@
 // Rows of several callers in one run: which go together, and what becomes of them where the device has no memory for all.
 
 import type { AppError } from '../../domain/errors.ts';
-import { OutOfDeviceMemory } from '../device-session.ts';
+import { OutOfDeviceMemory } from '../device-faults.ts';
 
 /** Of the tokens of a run: what may be padding before a further run is the better choice. */
 const MOST_PADDING = 0.25;
