@@ -1,13 +1,18 @@
 // The bench: starts the server, checks its answers, measures, prints a table and writes bench/results/<day>-<host>.json, which
 // it does not if the machine was not quiet, unless --noisy allows it.
-// npm run bench [-- --quick] [--accounting] [--noisy]
+// With --device it is a server on that device beside one on the processor that is measured.
+// npm run bench [-- --quick] [--accounting | --device NAME] [--noisy]
 
 import { parseArgs } from 'node:util';
 import { describeMachine, describeVersions, listSettings } from './machine/machine.ts';
-import { expectQuiet, QuietWatch, reportFault, requireQuiet } from './machine/quiet.ts';
+import { expectQuiet, QuietWatch, requireQuiet } from './machine/quiet.ts';
+import { reportFault } from './machine/told-fault.ts';
+import { formatDeviceReport, writeDeviceReport } from './pages/device-report.ts';
 import { formatOwnReport, type OwnReport, TARGETS, writeOwnReport } from './pages/own-report.ts';
 import { measureAccounting } from './parts/accounting.ts';
+import { measureDevice } from './parts/device.ts';
 import { measureOwnServer } from './parts/own-server.ts';
+import { requireDevice } from './servers/device-servers.ts';
 
 function say(text: string): void {
   process.stderr.write(`${text}\n`);
@@ -18,20 +23,37 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     accounting: { type: 'boolean', default: false },
     noisy: { type: 'boolean', default: false },
+    device: { type: 'string' },
   },
 });
 
-await reportFault(async () => {
-  await expectQuiet(values.noisy);
-  const head = {
+if (values.accounting && values.device !== undefined) throw new Error('--accounting and --device are two benches.');
+
+function describeRun() {
+  return {
     format: 1,
     startedAt: new Date().toISOString(),
     isQuick: values.quick,
     machine: describeMachine(),
     versions: describeVersions(),
     settings: listSettings(),
-    targets: TARGETS,
   } as const;
+}
+
+async function runOnDevice(device: string): Promise<void> {
+  requireDevice(device);
+  await expectQuiet(values.noisy);
+  const [head, watch] = [describeRun(), new QuietWatch()];
+  const figures = await measureDevice({ device, isQuick: values.quick, say });
+  const report = { ...head, othersShare: watch.othersShare(), figures };
+  process.stdout.write(`${formatDeviceReport(report)}\n\n`);
+  requireQuiet(report.othersShare, values.noisy);
+  say(`written: ${writeDeviceReport(report)}`);
+}
+
+async function runAlone(): Promise<void> {
+  await expectQuiet(values.noisy);
+  const head = { ...describeRun(), targets: TARGETS };
   const watch = new QuietWatch();
   const own = values.accounting ? undefined : await measureOwnServer(values.quick, say);
   const accounting = await measureAccounting(values.quick, say);
@@ -39,4 +61,6 @@ await reportFault(async () => {
   process.stdout.write(`${formatOwnReport(report)}\n\n`);
   requireQuiet(report.othersShare, values.noisy);
   say(`written: ${writeOwnReport(report)}`);
-});
+}
+
+await reportFault(() => (values.device === undefined ? runAlone() : runOnDevice(values.device)));

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatPercent } from '../pages/table.ts';
 import { listProcesses, readStat } from './processes.ts';
+import { ToldFault } from './told-fault.ts';
 
 /** Of the time of all processors. The kernel's own housekeeping is below it; a busy browser, a build, another bench are above. */
 export const MAX_OTHERS_SHARE = 0.05;
@@ -35,7 +36,7 @@ export async function expectQuiet(isNoisyAllowed: boolean): Promise<void> {
   requireQuiet(watch.othersShare(), isNoisyAllowed);
 }
 
-export class NoisyMachine extends Error {}
+export class NoisyMachine extends ToldFault {}
 
 /** @throws NoisyMachine unless it was quiet, or `isNoisyAllowed` */
 export function requireQuiet(othersShare: number | null, isNoisyAllowed: boolean): void {
@@ -45,17 +46,6 @@ export function requireQuiet(othersShare: number | null, isNoisyAllowed: boolean
     `Not written: what others used of the processors ${measured}, and may be ${formatPercent(MAX_OTHERS_SHARE)} at most. ` +
       'Measure on a machine that does nothing else, or add --noisy, which the page then says.',
   );
-}
-
-/** Runs a bench; that the machine was not quiet is said in one sentence and ends it with exit code 1. */
-export async function reportFault(bench: () => Promise<void>): Promise<void> {
-  try {
-    await bench();
-  } catch (error) {
-    if (!(error instanceof NoisyMachine)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
 }
 
 /** What is not known is not quiet. */

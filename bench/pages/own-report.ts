@@ -19,6 +19,9 @@ export const TARGETS = {
   accounting: ACCOUNTING_TARGETS,
 } as const;
 
+/** What a report was measured on. */
+export type Measured = Pick<OwnReport, 'machine' | 'versions' | 'othersShare'>;
+
 export interface OwnReport {
   readonly format: 1;
   readonly startedAt: string;
@@ -58,7 +61,7 @@ export function formatOwnReport(report: OwnReport): string {
   ].join('\n\n');
 }
 
-function formatHead({ machine, versions, othersShare }: OwnReport): string {
+export function formatHead({ machine, versions, othersShare }: Measured): string {
   const others = othersShare === null ? 'cannot be read' : formatPercent(othersShare);
   const noisy = isQuiet(othersShare) ? '' : ': THE MACHINE WAS NOT QUIET, figures are not for quoting';
   return [

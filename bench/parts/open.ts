@@ -12,7 +12,7 @@ import type { Fleet, Member } from '../servers/fleet.ts';
 import { titlesOf } from './compared.ts';
 import { type Bench, definePart } from './part.ts';
 
-/** Closed loop that capacity is measured with: enough at a time to keep all cores busy. */
+/** Closed loop that capacity is measured with. */
 const CAPACITY_CONCURRENCY = 16;
 const BURST_SHARE = 2;
 const AFTER_BURST_SHARE = 0.25;
@@ -22,7 +22,7 @@ export type OpenCell = Awaited<ReturnType<typeof measureShare>>[number];
 type Burst = Awaited<ReturnType<typeof measureBurst>>[number];
 
 /** One class and what each server can take of it in a second. */
-interface Offer {
+export interface Offer {
   readonly fleet: Fleet;
   readonly load: LoadClass;
   readonly sliceMs: number;
@@ -39,11 +39,9 @@ async function measureOpenLoops(bench: Bench) {
   const [cells, bursts]: [OpenCell[], Burst[]] = [[], []];
   for (const load of classes) {
     say(`open loop: capacity for ${load.id}`);
-    const own = await measureCapacities(fleet, load, sliceMs / 2);
-    const capacityOf = ({ name }: Member): number =>
-      own.find(({ peer }) => peer === name)?.requestsPerSecond ?? Number.NaN;
+    const own = await measureCapacities(fleet, load, { durationMs: sliceMs / 2, concurrency: CAPACITY_CONCURRENCY });
     capacities.push(...own);
-    const offer = { fleet, load, sliceMs, capacityOf };
+    const offer = { fleet, load, sliceMs, capacityOf: capacitiesIn(own) };
     for (const share of shares) {
       say(`open loop: ${load.id} at ${share} × capacity`);
       cells.push(...(await measureShare(offer, { share, rounds, withOthers: sharesOfOthers.includes(share) })));
@@ -55,16 +53,29 @@ async function measureOpenLoops(bench: Bench) {
   return { ...bench.compared(), classes: described, rounds, sliceMs, capacities, cells, bursts };
 }
 
-async function measureCapacities(fleet: Fleet, load: LoadClass, durationMs: number) {
+interface CapacityLoop {
+  readonly durationMs: number;
+  /** Enough at a time to keep the server busy. */
+  readonly concurrency: number;
+}
+
+export async function measureCapacities(fleet: Fleet, load: LoadClass, loop: CapacityLoop) {
   const runs = await fleet.inTurns(2, ({ client }, round) => {
     const next = streamOf(load, seedOf('capacity', load.id, round));
-    return runClosedLoop({ client, next, concurrency: CAPACITY_CONCURRENCY, durationMs });
+    return runClosedLoop({ client, next, ...loop });
   });
   return [...runs].map(([peer, some]) => {
     const { requestsPerSecond } = joinRuns(some);
     if (!(requestsPerSecond > 0)) throw new Error(`${peer} answered nothing while its capacity was measured.`);
     return { peer, load: load.id, requestsPerSecond };
   });
+}
+
+type Capacity = Awaited<ReturnType<typeof measureCapacities>>[number];
+
+/** By the member's name. */
+export function capacitiesIn(capacities: readonly Capacity[]): Offer['capacityOf'] {
+  return ({ name }) => capacities.find(({ peer }) => peer === name)?.requestsPerSecond ?? Number.NaN;
 }
 
 interface Share {
@@ -74,7 +85,7 @@ interface Share {
   readonly withOthers: boolean;
 }
 
-async function measureShare({ fleet, load, sliceMs, capacityOf }: Offer, { share, rounds, withOthers }: Share) {
+export async function measureShare({ fleet, load, sliceMs, capacityOf }: Offer, { share, rounds, withOthers }: Share) {
   const runs = await fleet.inTurns(rounds, async (member, round) => {
     if (member.server.kind !== 'ours' && !withOthers) return undefined;
     return await inBothWays(member, async (hasDeadline, headers) => {

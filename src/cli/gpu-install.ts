@@ -46,7 +46,7 @@ what is still missing. PIP_INDEX_URL and the proxies of the environment count. F
       untested: NEEDS_INDEX,
     },
   ],
-  json: { isList: false, members: ['outcome', 'version', 'folder', 'files', 'lacks'] },
+  json: { isList: false, members: ['outcome', 'version', 'folder', 'files', 'lacks', 'former'] },
   exits: { 1: 'The libraries could not be had, or were refused.' },
   async run(given, program) {
     refusePositionals(given);
@@ -107,11 +107,15 @@ function renderGpuPlan({ version, folder, source, packages, bytes }: GpuPlan): s
   return `${renderTable(facts)}\n${renderTable([['PACKAGE', 'SIZE', 'LICENCE'], ...rows], new Set([1]))}\n`;
 }
 
-function renderInstall({ outcome, folder, files, lacks }: GpuInstall): string {
+function renderInstall({ outcome, folder, files, lacks, former }: GpuInstall): string {
   if (outcome === 'declined') return 'Nothing was installed.\n';
   const done = outcome === 'present' ? `It is here already: ${folder}. Nothing was fetched.` : `Installed: ${folder}`;
   const rows = files.map(({ name, bytes }) => [name, tellSize(bytes)]);
   const missing = lacks.map((lack) => `CUDA cannot be used yet: ${lack}.\n`).join('');
   const next = missing || 'A server takes it at its next start (engine.device).\n';
-  return `${outcome === 'present' ? '' : renderTable(rows, new Set([1]))}${done}\n${next}`;
+  const left = former.map(
+    ({ folder: other, bytes }) =>
+      `Of another version, for servers that still run it or go back to it: ${other}. Deleting it gives back ${tellSize(bytes)}.\n`,
+  );
+  return `${outcome === 'present' ? '' : renderTable(rows, new Set([1]))}${done}\n${next}${left.join('')}`;
 }

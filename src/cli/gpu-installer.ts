@@ -47,6 +47,8 @@ export interface GpuInstall {
   readonly files: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[];
   /** What CUDA lacks on this machine all the same, in words. */
   readonly lacks: readonly string[];
+  /** What was installed for other versions of the runtime library, and what deleting it gives back. */
+  readonly former: readonly { readonly version: string; readonly folder: string; readonly bytes: number }[];
 }
 
 export interface GpuInstaller {

@@ -13,6 +13,7 @@ const INSTALLED: GpuInstall = {
   folder: '/data/gpu/onnxruntime-1.30.0',
   files: [{ name: 'libprovider.so', bytes: 272_000_000, sha256: 'ab' }],
   lacks: ['no NVIDIA driver (libcuda.so.1): install it'],
+  former: [{ version: '1.29.0', folder: '/data/gpu/onnxruntime-1.29.0', bytes: 1_600_000_000 }],
 };
 const PLAN = {
   version: '1.30.0',
@@ -45,6 +46,7 @@ describe('umpire gpu install', () => {
     expect(out).toMatch(/^onnxruntime-gpu==1\.30\.0 +247 MB +MIT$/m);
     expect(out).toContain('Installed: /data/gpu/onnxruntime-1.30.0');
     expect(out).toContain('CUDA cannot be used yet: no NVIDIA driver (libcuda.so.1): install it.');
+    expect(out).toMatch(/go back to it: \/data\/gpu\/onnxruntime-1\.29\.0\. Deleting it gives back 1\.60? GB\.\n$/);
     expect(requests).toEqual([
       { from: undefined, index: undefined, withLibraries: true, takesUnpinned: false, isAnew: false },
     ]);

@@ -1,6 +1,6 @@
 """How far the graphs for devices are from the int8 graphs and from PyTorch, on labelled texts.
 
-    python -m umpire_training.device_parity --folder ../kev ../text-embed-mini --data DIR [--rows 50]
+    python -m umpire_training.device_parity --folder ../kev ../text-embed-mini --data DIR [--rows 50] [--skip 0]
 
 All run on a processor, which computes what fp16 graphs ask for in float32, with casts around it: what a device adds is its
 own order of sums. Ends with status 1 where fp32 is further than 1e-3 from PyTorch with the same weights, or on the mean fp16
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from .onnx_model import OnnxKev
 from .parity import Gap
 from .prompts import Text
 from .reference import forward_request
-from .tasks import data_folder, heldout_tasks, plain_examples
+from .tasks import Task, data_folder, heldout_tasks, plain_examples
 
 PRECISIONS = ("fp32", "fp16", "int8")
+MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2)  # groups of questions, by how far apart the first two options are
 
 
 @dataclass
@@ -46,10 +48,13 @@ BOUNDS = {
 class Comparison:
     gap: Gap = field(default_factory=Gap)
     worst: list[float] = field(default_factory=list)  # largest |Δp| of each question
+    margins: list[tuple[float, bool]] = field(default_factory=list)  # of each: of what is wanted, and whether the first choice is another
 
     def add(self, number: int, wanted: list[list[float]], found: list[list[float]]) -> None:
         self.gap.add(number, wanted, found)
-        self.worst += [max(abs(p - q) for p, q in zip(*pair, strict=True)) for pair in zip(wanted, found, strict=True)]
+        for one, other in zip(wanted, found, strict=True):
+            self.worst.append(max(abs(p - q) for p, q in zip(one, other, strict=True)))
+            self.margins.append((margin_of(one), int(np.argmax(one)) != int(np.argmax(other))))
 
     @property
     def mean(self) -> float:
@@ -57,6 +62,20 @@ class Comparison:
 
     def within(self, bounds: Bounds) -> bool:
         return self.gap.probabilities > 0 and self.gap.largest <= bounds.largest and self.mean <= bounds.mean
+
+
+def margin_of(probabilities: list[float]) -> float:
+    """-> the first choice over the second; of a single option 1"""
+    first, second = sorted([*probabilities, 0.0], reverse=True)[:2]
+    return first - second
+
+
+def interval(count: int, total: int) -> tuple[float, float]:
+    """Wilson's, 95 %, of a share."""
+    z = 1.96
+    share, spread = count / total, z * z / total
+    middle, width = share + spread / 2, z * math.sqrt(share * (1 - share) / total + spread / (4 * total))
+    return (middle - width) / (1 + spread), (middle + width) / (1 + spread)
 
 
 @dataclass
@@ -67,13 +86,13 @@ class Decisions:
 
 
 @torch.inference_mode()
-def compare_decisions(folder: Path, data: Path, rows: int, torch_every: int) -> Decisions:
-    """Every question of the first `rows` rows of each held-out task; PyTorch, the slowest, answers each `torch_every`-th."""
+def compare_decisions(folder: Path, tasks: list[Task], torch_every: int) -> Decisions:
+    """Every question of every row; PyTorch, the slowest, answers each `torch_every`-th."""
     manifest = json.loads((folder / "model.json").read_text())
     graphs = {precision: OnnxKev.open_named(folder, manifest["graphs"][precision]) for precision in PRECISIONS}
     reference, text = shipped_kev(folder), Text(folder / "tokenizer.json")
     found = Decisions({pair: Comparison() for pair in BOUNDS}, dict.fromkeys(PRECISIONS, 0))
-    examples = [example for task in heldout_tasks(data, limit=rows) for example in plain_examples(task)]
+    examples = [example for task in tasks for example in plain_examples(task)]
     for number, example in enumerate(examples):
         questions = [labelled.question for labelled in example.questions]
         models = graphs | ({"torch": reference} if number % torch_every == 0 else {})
@@ -89,10 +108,10 @@ def compare_decisions(folder: Path, data: Path, rows: int, torch_every: int) -> 
     return found
 
 
-def compare_vectors(folder: Path, data: Path, rows: int) -> dict[tuple[str, str], float]:
+def compare_vectors(folder: Path, tasks: list[Task]) -> dict[tuple[str, str], float]:
     """Least cosine over the states of the same rows."""
     text = Text(folder / "tokenizer.json")
-    states = [row["state"] for task in heldout_tasks(data, limit=rows) for row in task.rows]
+    states = [row["state"] for task in tasks for row in task.rows]
     inputs = [text.ids(state)[: INPUT_TOKENS - 2] for state in states]
     vectors = {precision: embed(folder / f"embed.{precision}.onnx", inputs) for precision in PRECISIONS}
     vectors["torch"] = embed_in_torch(folder, inputs).numpy()
@@ -104,8 +123,20 @@ def check_decisions(found: Decisions) -> bool:
     for (one, other), comparison in found.comparisons.items():
         gap, most = comparison.gap, float(np.quantile(comparison.worst, 0.99))
         print(f"| {one} | {other} | {len(comparison.worst)} | {gap.largest:.1e} | {most:.1e} | {comparison.mean:.1e} | {gap.changed} |")
+    device = found.comparisons["fp16", "int8"]
+    same, questions = len(device.worst) - device.gap.changed, len(device.worst)
+    print("the same first choice as int8, fp16: {:.2%} (95 %: {:.2%} to {:.2%})".format(same / questions, *interval(same, questions)))
+    print_margins(device)
     print("right: " + ", ".join(f"{precision} {right / found.questions:.4f}" for precision, right in found.right.items()))
     return all(comparison.within(BOUNDS[pair]) for pair, comparison in found.comparisons.items())
+
+
+def print_margins(comparison: Comparison) -> None:
+    print("| int8's first two options apart by | questions | other first choice | share |\n|---|---|---|---|")
+    for least, most in zip(MARGINS, (*MARGINS[1:], math.inf), strict=True):
+        group = [changed for margin, changed in comparison.margins if least <= margin < most]
+        name = f"{least} or more" if most == math.inf else f"{least} to {most}"
+        print(f"| {name} | {len(group)} | {sum(group)} | {sum(group) / max(len(group), 1):.1%} |")
 
 
 def check_vectors(found: dict[tuple[str, str], float]) -> bool:
@@ -120,16 +151,17 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, nargs="+", required=True)
     parser.add_argument("--data", help="folder of decision data (or UMPIRE_DATA)")
     parser.add_argument("--rows", type=int, default=50, help="of every held-out task")
+    parser.add_argument("--skip", type=int, default=0, help="rows of every held-out task before these")
     parser.add_argument("--torch-every", type=int, default=10, help="PyTorch answers every so manieth row")
     options = parser.parse_args()
-    data, passed = data_folder(options.data), True
+    tasks, passed = heldout_tasks(data_folder(options.data), options.rows, options.skip), True
     for folder in options.folder:
         is_decision = json.loads((folder / "model.json").read_text())["type"] == "decision"
         print(f"{folder.resolve().name}")
         if is_decision:
-            passed &= check_decisions(compare_decisions(folder, data, options.rows, options.torch_every))
+            passed &= check_decisions(compare_decisions(folder, tasks, options.torch_every))
         else:
-            passed &= check_vectors(compare_vectors(folder, data, options.rows))
+            passed &= check_vectors(compare_vectors(folder, tasks))
     raise SystemExit(0 if passed else 1)
 
 

@@ -78,8 +78,8 @@ def measured_tasks(folder: Path, extra: list[Path], rows: int, heldout_rows: int
     return [*(task for each in (folder, *extra) for task in training_tasks(each, rows)), *heldout_tasks(folder, heldout_rows)]
 
 
-def heldout_tasks(folder: Path, limit: int | None = None) -> list[Task]:
-    return [read_task(folder, entry, limit) for entry in entries(folder, "heldout")]
+def heldout_tasks(folder: Path, limit: int | None = None, skip: int = 0) -> list[Task]:
+    return [read_task(folder, entry, limit, skip) for entry in entries(folder, "heldout")]
 
 
 # --- rows as they stand, without augmentation (evaluation, calibration) ---------------------------------------------

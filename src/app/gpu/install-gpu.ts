@@ -1,7 +1,6 @@
 // `umpire gpu install`: the libraries of CUDA's provider, fetched or found, verified, and put into their folder at once.
 // Loaded only for its command.
 
-import { existsSync } from 'node:fs';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GpuInstall, GpuInstaller, GpuPlan, GpuRequest, GpuWatcher } from '../../cli/gpu-installer.ts';
@@ -9,14 +8,7 @@ import { readIndexSettings } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import type { IndexSettings } from '../../hub/package-index.ts';
 import type { Pause } from '../../hub/temporary-fault.ts';
-import {
-  type CudaRecord,
-  cudaFolderOf,
-  findFileFault,
-  type InstalledFile,
-  RECORD_FILE,
-  readCudaRecord,
-} from '../../runtime/cuda/cuda-folder.ts';
+import { type CudaRecord, cudaFolderOf, type InstalledFile, RECORD_FILE } from '../../runtime/cuda/cuda-folder.ts';
 import { findCudaLacks } from '../../runtime/cuda/cuda-lacks.ts';
 import { findRuntimeFile, findRuntimeLibrary, isSupported, type RuntimeLibrary } from '../../runtime/cuda/find-cuda.ts';
 import { linkRuntime } from '../../runtime/cuda/preload-cuda.ts';
@@ -26,6 +18,13 @@ import { holdFileLock } from '../../runtime/model-folder/model-lock.ts';
 import { StartError } from '../../runtime/start-error.ts';
 import { cleanPlaces, putInPlace } from '../pull/folder-draft.ts';
 import type { PulledPlaces } from '../pull/pulled-places.ts';
+import {
+  hadLibraries,
+  listFormerVersions,
+  listPresent,
+  type PresentFile,
+  sumFetchedBytes,
+} from './earlier-installs.ts';
 import { gpuDirOf } from './gpu-dir.ts';
 import { type LibrarySource, openArchive, openLocalSource } from './library-source.ts';
 import type { GpuPins, PinnedPackage } from './pinned-package.ts';
@@ -88,18 +87,17 @@ interface InstallationParts {
 class Installation {
   readonly #parts: InstallationParts;
   readonly #packages: readonly PinnedPackage[];
-  /** What an earlier install has left that is as it should be. */
-  readonly #present: ReadonlyMap<string, InstalledFile>;
+  /** What earlier installs have left that is as it should be. */
+  readonly #present: ReadonlyMap<string, PresentFile>;
 
   constructor(parts: InstallationParts) {
-    const { request, around, places } = parts;
+    const { request, around } = parts;
     this.#parts = parts;
-    const { provider } = around.pins;
+    const { provider, version } = around.pins;
     const libraries = around.pins.libraries.map(markAsLibraries);
-    const present = listPresent(places.folder, [...libraries, ...provider]);
-    // Whoever had them once keeps them.
-    const hasLibraries = [...present.values()].some(({ isLibrary }) => isLibrary);
-    this.#packages = [...(request.withLibraries || hasLibraries ? libraries : []), ...provider];
+    const takesLibraries = request.withLibraries || hadLibraries(around.gpuDir);
+    this.#packages = [...(takesLibraries ? libraries : []), ...provider];
+    const present = listPresent(around.gpuDir, version, this.#packages);
     const anew = request.isAnew ? [...(request.withLibraries ? libraries : []), ...provider] : [];
     for (const { name } of anew.flatMap(({ members }) => members)) present.delete(name);
     this.#present = present;
@@ -108,19 +106,24 @@ class Installation {
   async run(): Promise<GpuInstall> {
     const { watcher, places } = this.#parts;
     const missing = this.#packages.filter(({ members }) => !members.every(({ name }) => this.#present.has(name)));
-    if (missing.length === 0) return this.#end('present', [...this.#present.values()]);
+    const isHere = [...this.#present.values()].every(({ folder }) => folder === places.folder);
+    if (missing.length === 0 && isHere)
+      return this.#end(
+        'present',
+        [...this.#present.values()].map(({ file }) => file),
+      );
     if (!(await watcher.confirm(this.#plan(missing)))) return this.#end('declined', []);
     const { checkRoom, tellFullDisk } = await import('../../hub/folder-room.ts');
-    await mkdir(places.draft, { recursive: true });
     try {
-      await checkRoom(places.draft, this.#bytesToCome(missing));
+      await mkdir(places.draft, { recursive: true });
+      await checkRoom(this.#parts.around.gpuDir, this.#bytesToCome(missing));
       const files = await this.#fill(missing);
       await this.#seal(files);
       await putInPlace(places);
       await rm(places.staging, { recursive: true, force: true });
       return this.#end('installed', files);
     } catch (error) {
-      throw tellFullDisk(error, places.draft);
+      throw tellFullDisk(error, this.#parts.around.gpuDir);
     } finally {
       await rm(places.draft, { recursive: true, force: true });
     }
@@ -141,7 +144,8 @@ class Installation {
   /** What is fetched stays until everything is unpacked. */
   #bytesToCome(missing: readonly PinnedPackage[]): number {
     const unpacked = sumBytes(missing.flatMap(({ members }) => members));
-    return this.#parts.request.from === undefined ? unpacked + sumBytes(missing) : unpacked;
+    if (this.#parts.request.from !== undefined) return unpacked;
+    return unpacked + Math.max(0, sumBytes(missing) - sumFetchedBytes(this.#parts.places.staging));
   }
 
   /** @returns in the order in which they are loaded */
@@ -197,14 +201,17 @@ class Installation {
       : openLocalSource(request.from, pinned);
   }
 
-  /** Of the earlier install: the same file on disk, read once more. */
+  /** Of an earlier install: the same file on disk, read once more. */
   async #takeOver(name: string): Promise<InstalledFile> {
-    const { places } = this.#parts;
-    const file = this.#present.get(name);
-    const place = join(places.draft, name);
-    await link(join(places.folder, name), place);
-    if (file === undefined || (await sumOfFile(place)) !== file.sha256)
-      throw new StartError(`${name} in ${places.folder} has other bytes than were installed: add --replace.`);
+    const present = this.#present.get(name);
+    if (present === undefined) throw new Error(`no earlier ${name}`);
+    const { file, folder } = present;
+    const place = join(this.#parts.places.draft, name);
+    await link(join(folder, name), place);
+    if ((await sumOfFile(place)) !== file.sha256)
+      throw new StartError(
+        `${name} in ${folder} has other bytes than were installed: add ${file.isLibrary ? '--libraries --replace' : '--replace'}.`,
+      );
     return file;
   }
 
@@ -228,6 +235,7 @@ class Installation {
       folder: places.folder,
       files: files.map(({ name, bytes, sha256 }) => ({ name, bytes, sha256 })),
       lacks: lacks.map(({ what, remedy }) => `${what}: ${remedy}`),
+      former: listFormerVersions(around.gpuDir, around.pins.version),
     };
   }
 }
@@ -239,19 +247,6 @@ function nameOf({ package: name, file }: PinnedPackage): string {
 
 function markAsLibraries(pinned: PinnedPackage): PinnedPackage {
   return { ...pinned, members: pinned.members.map((member) => ({ ...member, isLibrary: true })) };
-}
-
-/** @returns by name, in the order of the packages */
-function listPresent(folder: string, packages: readonly PinnedPackage[]): Map<string, InstalledFile> {
-  const record = existsSync(folder) ? readCudaRecord(folder) : undefined;
-  const found = new Map<string, InstalledFile>();
-  if (record === undefined) return found;
-  for (const { name } of packages.flatMap(({ members }) => members)) {
-    const file = record.files.find((each) => each.name === name);
-    const isWhole = file !== undefined && findFileFault(folder, { ...record, files: [file] }) === undefined;
-    if (isWhole) found.set(name, file);
-  }
-  return found;
 }
 
 function sumBytes(parts: readonly { readonly bytes: number }[]): number {

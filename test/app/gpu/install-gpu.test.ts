@@ -1,6 +1,15 @@
 // `umpire gpu install` against an index on this machine, and files that are not what they should be.
 
-import { existsSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGpuInstaller } from '../../../src/app/gpu/install-gpu.ts';
@@ -156,6 +165,18 @@ describeOnUnix('from an index', () => {
     expect(index.sentBytes).toBe(wheel.length);
   });
 
+  it('an install that was stopped while it unpacked leaves nothing half, and goes on without the network', async () => {
+    const stopped = new AbortController();
+    const tell: GpuWatcher['tell'] = (news) => {
+      if (news.kind === 'step' && news.text.endsWith(CUDA)) stopped.abort(new Error('stopped'));
+    };
+    await expect(install({ watcher: { signal: stopped.signal, tell } })).rejects.toThrow('stopped');
+    expectNothing();
+    await install();
+    expectInstalled(provider);
+    expect(index.sentBytes).toBe(wheel.length);
+  });
+
   it('libraries are added to a provider that is here, which is not fetched again, and stay', async () => {
     await install();
     const asked = index.requests.length;
@@ -205,6 +226,48 @@ describeOnUnix('from an index', () => {
     await expect(install({ pins: pinsWith({ bytes: 1e15 }) })).rejects.toThrow(/has room for .* are still to come/);
     expect(index.requests).toEqual([]);
     expectNothing();
+  });
+});
+
+describeOnUnix('a former version', () => {
+  const NEWER = '1.31.0';
+  const newer = { [SHARED]: provider[SHARED], [CUDA]: libraryOf(NEWER, 4) };
+  const newerWheel = zipOf({
+    [`onnxruntime/capi/${SHARED}`]: newer[SHARED],
+    [`onnxruntime/capi/${CUDA}`]: newer[CUDA],
+  });
+  const newerFile = WHEEL.replace(VERSION, NEWER);
+  const upgrade = async (): Promise<GpuPins> => {
+    await index.close();
+    index = await startFakeIndex({ 'onnxruntime-gpu': { [newerFile]: newerWheel } });
+    runtime = { ...runtime, version: NEWER };
+    return {
+      ...PINS,
+      version: NEWER,
+      provider: [pinOf('onnxruntime-gpu', newerFile, newerWheel, newer)],
+    };
+  };
+
+  it('stays, and is told with its size', async () => {
+    expect(await install()).toMatchObject({ former: [] });
+    const { former } = await install({ pins: await upgrade() });
+    const sizes = [SHARED, CUDA, 'cuda.json'].map((name) => readFileSync(join(folderOf(), name)).length);
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    expect(former).toEqual([{ version: VERSION, folder: folderOf(), bytes }]);
+    expect(readFileSync(join(gpuDir, `onnxruntime-${NEWER}`, CUDA)).equals(newer[CUDA])).toBe(true);
+    expect(readFileSync(join(folderOf(), CUDA)).equals(provider[CUDA])).toBe(true);
+  });
+
+  it('gives libraries that are still the known ones, which are not fetched again', async () => {
+    await install({ withLibraries: true });
+    const { former, files } = await install({ pins: await upgrade() });
+    expect(files.map(({ name }) => name)).toEqual([MATHS, SHARED, CUDA]);
+    expect(index.requests.some((line) => line.includes('nvidia'))).toBe(false);
+    expect(statSync(join(gpuDir, `onnxruntime-${NEWER}`, MATHS)).nlink).toBe(2);
+    // What both have is not given back.
+    expect(former[0]?.bytes).toBeLessThan(provider[CUDA].length + maths[MATHS].length);
+    rmSync(folderOf(), { recursive: true });
+    expect(readFileSync(join(gpuDir, `onnxruntime-${NEWER}`, MATHS)).equals(maths[MATHS])).toBe(true);
   });
 });
 
