@@ -16,7 +16,7 @@ import { runClosedLoop } from '../load/closed-loop.ts';
 import { type LoadClass, Loads, streamOf } from '../load/loads.ts';
 import { readDevices } from '../machine/device-memory.ts';
 import { ToldFault } from '../machine/told-fault.ts';
-import { exactServer, serversBeside, serversByBatch } from '../servers/device-servers.ts';
+import { BATCH_TOKENS, exactServer, serversBeside, serversByBatch } from '../servers/device-servers.ts';
 import { type Fleet, type Member, withServers } from '../servers/fleet.ts';
 import { type ClosedCell, measureClosedLoops, medianRatio } from './closed.ts';
 import { capacitiesIn, measureCapacities, measureShare } from './open.ts';
@@ -63,7 +63,8 @@ export async function measureDevice({ device, isQuick, say }: DeviceBench) {
     return { parity, throughput, overload, servers: fleet.members.map(describeMember) };
   };
   const beside = await withServers(servers, measure, { say, startsTwice: true });
-  const batches = await withServers(serversByBatch(device), (_, fleet) => measureBatches(fleet, effort, say), { say });
+  const bySize = serversByBatch(device, isQuick ? BATCH_TOKENS.filter((_, place) => place % 2 === 0) : BATCH_TOKENS);
+  const batches = await withServers(bySize, (_, fleet) => measureBatches(fleet, effort, say), { say });
   memory.take('after runs of all sizes, with all their servers');
   return { device, ...beside, batches, memory: memory.notes };
 }
@@ -78,7 +79,7 @@ function planEffort({ short, medium, mix, embeddings }: Loads, isQuick: boolean)
     concurrencies,
     rounds: isQuick ? 1 : 3,
     sliceMs: isQuick ? 600 : 2000,
-    maxSliceMs: isQuick ? 4000 : 20_000,
+    maxSliceMs: isQuick ? 15_000 : 20_000,
     concurrency: isQuick ? 8 : 64,
     shares: isQuick ? [2] : [0.7, 1, 2],
   };

@@ -13,7 +13,7 @@ import { umpire, WITHOUT_CACHES } from './umpire.ts';
 const PROCESSOR = 'cpu';
 const ON_PROCESSOR = { UMPIRE_ENGINE_DEVICE: PROCESSOR, UMPIRE_ENGINE_BATCH_ON_CPU: 'true' };
 /** What a run takes by default, and a sixteenth to four times of it. */
-const BATCH_TOKENS = [1024, 4096, 16_384, 65_536];
+export const BATCH_TOKENS: readonly number[] = [1024, 4096, 16_384, 65_536];
 const DEFAULT_BATCH_TOKENS = 16_384;
 
 export class MissingDevice extends ToldFault {}
@@ -58,7 +58,7 @@ export function serversBeside(device: string): Readonly<Record<'device' | 'proce
 }
 
 /** On the device, by what one run takes: a row by itself first, then so many tokens. */
-export function serversByBatch(device: string, tokens = BATCH_TOKENS): Readonly<Record<string, Server>> {
+export function serversByBatch(device: string, tokens: readonly number[]): Readonly<Record<string, Server>> {
   const own = deviceSettings(device);
   const sized = tokens.map((count) => {
     const name = count === DEFAULT_BATCH_TOKENS ? `${count} tokens (default)` : `${count} tokens`;
