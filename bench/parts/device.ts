@@ -15,9 +15,11 @@ import {
 import { runClosedLoop } from '../load/closed-loop.ts';
 import { type LoadClass, Loads, streamOf } from '../load/loads.ts';
 import { readDevices } from '../machine/device-memory.ts';
+import { withFolder } from '../machine/folder.ts';
 import { ToldFault } from '../machine/told-fault.ts';
-import { BATCH_TOKENS, exactServer, serversBeside, serversByBatch } from '../servers/device-servers.ts';
+import { BATCH_TOKENS, DeviceServers } from '../servers/device-servers.ts';
 import { type Fleet, type Member, withServers } from '../servers/fleet.ts';
+import type { Server } from '../servers/server.ts';
 import { type ClosedCell, measureClosedLoops, medianRatio } from './closed.ts';
 import { capacitiesIn, measureCapacities, measureShare } from './open.ts';
 
@@ -47,13 +49,16 @@ interface Effort {
 export type DeviceFigures = Awaited<ReturnType<typeof measureDevice>>;
 
 /** @throws ToldFault where the device answers otherwise than the processor */
-export async function measureDevice({ device, isQuick, say }: DeviceBench) {
+export function measureDevice(bench: DeviceBench) {
+  return withFolder((graphCache) => measureServers(new DeviceServers(bench.device, graphCache), bench));
+}
+
+async function measureServers(servers: DeviceServers, { device, isQuick, say }: DeviceBench) {
   const effort = planEffort(await Loads.open(), isQuick);
   const memory = new MemoryNotes();
-  const servers = serversBeside(device);
   const measure = async (members: Readonly<Record<'device' | 'processor', Member>>, fleet: Fleet) => {
     memory.take('both servers are ready');
-    const parity = await compareAnswers(members, say);
+    const parity = await compareAnswers(members, servers.exact(), say);
     await warmUp(fleet, effort.classes);
     await fleet.watchIdle();
     const throughput = await measureThroughput(fleet, effort, say);
@@ -62,8 +67,8 @@ export async function measureDevice({ device, isQuick, say }: DeviceBench) {
     memory.take('after overload');
     return { parity, throughput, overload, servers: fleet.members.map(describeMember) };
   };
-  const beside = await withServers(servers, measure, { say, startsTwice: true });
-  const bySize = serversByBatch(device, isQuick ? BATCH_TOKENS.filter((_, place) => place % 2 === 0) : BATCH_TOKENS);
+  const beside = await withServers(servers.beside(), measure, { say, startsTwice: true });
+  const bySize = servers.byBatch(isQuick ? BATCH_TOKENS.filter((_, place) => place % 2 === 0) : BATCH_TOKENS);
   const batches = await withServers(bySize, (_, fleet) => measureBatches(fleet, effort, say), { say });
   memory.take('after runs of all sizes, with all their servers');
   return { device, ...beside, batches, memory: memory.notes };
@@ -101,6 +106,7 @@ class MemoryNotes {
 /** Many at a time on the device, so that they share runs; on the processor each is answered by itself whoever else asks. */
 async function compareAnswers(
   { device, processor }: Readonly<Record<'device' | 'processor', Member>>,
+  exactServer: Server,
   say: DeviceBench['say'],
 ) {
   const jobs = await listParityJobs();
@@ -113,7 +119,7 @@ async function compareAnswers(
   say('answers of the processor');
   const int8 = reckonParity((await answersOf(processor)).answers, own.answers);
   say('answers of the processor in full precision');
-  const exact = await withServers({ exact: exactServer() }, ({ exact: member }) => answersOf(member));
+  const exact = await withServers({ exact: exactServer }, ({ exact: member }) => answersOf(member));
   const full = reckonParity(exact.answers, own.answers);
   requireParity('the same graphs in full precision', full, BESIDE_FULL_PRECISION);
   requireParity('int8 on the processor', int8, BESIDE_INT8);

@@ -44,25 +44,42 @@ export function deviceSettings(device: string): Settings {
 /** The same weights in full precision, each row by itself: the answers that a device is compared with. */
 export const EXACT_SETTINGS: Settings = { ...ON_PROCESSOR, UMPIRE_ENGINE_BATCH_EXACT: 'true' };
 
-function serverWith(settings: Settings): Server {
-  return umpire({ settings: { ...WITHOUT_CACHES, ...settings } });
-}
+/** Our server in the forms that are measured. */
+export class DeviceServers {
+  readonly #device: string;
+  readonly #graphCache: string;
 
-export function exactServer(): Server {
-  return serverWith(EXACT_SETTINGS);
-}
+  /** @param graphCache a folder: only the first of them has to optimise graphs for the processor */
+  constructor(device: string, graphCache: string) {
+    this.#device = device;
+    this.#graphCache = graphCache;
+  }
 
-/** On the device, and as most have it without one. */
-export function serversBeside(device: string): Readonly<Record<'device' | 'processor', Server>> {
-  return { device: serverWith(deviceSettings(device)), processor: serverWith({ UMPIRE_ENGINE_DEVICE: PROCESSOR }) };
-}
+  /** As `EXACT_SETTINGS`. */
+  exact(): Server {
+    return this.#with(EXACT_SETTINGS);
+  }
 
-/** On the device, by what one run takes: a row by itself first, then so many tokens. */
-export function serversByBatch(device: string, tokens: readonly number[]): Readonly<Record<string, Server>> {
-  const own = deviceSettings(device);
-  const sized = tokens.map((count) => {
-    const name = count === DEFAULT_BATCH_TOKENS ? `${count} tokens (default)` : `${count} tokens`;
-    return [name, serverWith({ ...own, UMPIRE_ENGINE_BATCH_TOKENS: String(count) })] as const;
-  });
-  return { 'a row by itself': serverWith({ ...own, UMPIRE_ENGINE_BATCH_EXACT: 'true' }), ...Object.fromEntries(sized) };
+  /** On the device, and as most have it without one. */
+  beside(): Readonly<Record<'device' | 'processor', Server>> {
+    return {
+      device: this.#with(deviceSettings(this.#device)),
+      processor: this.#with({ UMPIRE_ENGINE_DEVICE: PROCESSOR }),
+    };
+  }
+
+  /** On the device, by what one run takes: a row by itself first, then so many tokens. */
+  byBatch(tokens: readonly number[]): Readonly<Record<string, Server>> {
+    const own = deviceSettings(this.#device);
+    const sized = tokens.map((count) => {
+      const name = count === DEFAULT_BATCH_TOKENS ? `${count} tokens (default)` : `${count} tokens`;
+      return [name, this.#with({ ...own, UMPIRE_ENGINE_BATCH_TOKENS: String(count) })] as const;
+    });
+    const alone = this.#with({ ...own, UMPIRE_ENGINE_BATCH_EXACT: 'true' });
+    return { 'a row by itself': alone, ...Object.fromEntries(sized) };
+  }
+
+  #with(settings: Settings): Server {
+    return umpire({ settings: { ...WITHOUT_CACHES, UMPIRE_ENGINE_CACHE_DIR: this.#graphCache, ...settings } });
+  }
 }

@@ -5,13 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  findDeviceLack,
-  MissingDevice,
-  requireDevice,
-  serversBeside,
-  serversByBatch,
-} from '../../../bench/servers/device-servers.ts';
+import { DeviceServers, findDeviceLack, MissingDevice, requireDevice } from '../../../bench/servers/device-servers.ts';
 import { childEnvironment, ROOT } from '../../process/server-process.ts';
 
 const nowhere = mkdtempSync(join(tmpdir(), 'umpire-no-gpu-'));
@@ -37,14 +31,14 @@ describe('a device', () => {
   });
 
   it('is the processor with runs that rows share, where that is asked for', () => {
-    const { device, processor } = serversBeside('cpu');
+    const { device, processor } = new DeviceServers('cpu', nowhere).beside();
     expect(device.settings).toMatchObject({ UMPIRE_ENGINE_DEVICE: 'cpu', UMPIRE_ENGINE_BATCH_ON_CPU: 'true' });
     expect(processor.settings).not.toHaveProperty('UMPIRE_ENGINE_BATCH_ON_CPU');
-    expect(serversBeside('cuda').device.settings).toMatchObject({ UMPIRE_ENGINE_DEVICE: 'cuda' });
+    expect(new DeviceServers('cuda', nowhere).beside().device.settings).toMatchObject({ UMPIRE_ENGINE_DEVICE: 'cuda' });
   });
 
   it('runs more and fewer tokens at once, from a row by itself on', () => {
-    const servers = serversByBatch('cpu', [1024, 16_384]);
+    const servers = new DeviceServers('cpu', nowhere).byBatch([1024, 16_384]);
     expect(Object.keys(servers)).toEqual(['a row by itself', '1024 tokens', '16384 tokens (default)']);
     expect(servers['a row by itself']?.settings).toMatchObject({ UMPIRE_ENGINE_BATCH_EXACT: 'true' });
     expect(servers['1024 tokens']?.settings).toMatchObject({ UMPIRE_ENGINE_BATCH_TOKENS: '1024' });
