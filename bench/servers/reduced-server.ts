@@ -1,7 +1,8 @@
 // The server with parts left out, as its arguments say, run with the server's own environment; ends on SIGTERM. `model`: its
 // engine answers at once, to show what all around a model can carry. `accounting`: whoever calls is let in, nothing is written.
 
-import { buildApp, cacheFolderOf, openServer } from '../../src/app/app.ts';
+import { buildApp, openServer } from '../../src/app/app.ts';
+import { cacheFolderOf } from '../../src/app/configured-engine.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { unrestrictedKey } from '../../src/domain/api-key.ts';
 import type { DecideResult, Job, Ticket } from '../../src/engine/engine.ts';
@@ -39,6 +40,7 @@ const NULL_ENGINE: LocalEngine = {
     models: [],
     memory: { takenBytes: 0, budgetBytes: 0 },
   }),
+  limitQueue: () => undefined,
   drain: async () => undefined,
 };
 

@@ -3,9 +3,10 @@
 import type { LocalEngine } from '../engine/local-engine.ts';
 import type { Authenticator } from '../http/authenticate.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Telemetry } from '../observability/telemetry/telemetry.ts';
 import type { Administration } from '../services/administration.ts';
+import type { Reloading } from '../services/reload.ts';
 import type { LedgerStore } from '../storage/stores.ts';
+import type { ServedTelemetry } from './served-telemetry.ts';
 
 export interface AppParts {
   readonly version: string;
@@ -22,13 +23,15 @@ export interface AppParts {
     readonly instanceId: string;
   };
   /** Absent: nothing is traced. Whoever opened it closes it. */
-  readonly telemetry?: Telemetry | undefined;
+  readonly telemetry?: ServedTelemetry | undefined;
   /** undefined: optimised graphs are not kept. */
   readonly cacheFolder: string | undefined;
+  /** Absent: no administrator has the configuration read again. */
+  readonly reloading?: Reloading;
   /** Absent: one that runs the configured models. */
   readonly engine?: LocalEngine;
   /** Learned models that are wanted; absent: all of the data folder. */
   readonly learnedIds?: readonly string[] | undefined;
 }
 
-export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger' | 'engine'>;
+export type ServerParts = Pick<AppParts, 'version' | 'logger' | 'engineLogger' | 'engine' | 'reloading'>;

@@ -1,7 +1,6 @@
 // The composition root: makes every object of the program, for the server and for commands alike, and hands each what it
 // needs. The only file that knows everybody; what happens to them then (signals, notices, commands) is its neighbours'.
 
-import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
@@ -13,7 +12,7 @@ import type { MemoryPlan } from '../engine/loading/memory-plan.ts';
 import { createLocalEngine, type LocalEngine } from '../engine/local-engine.ts';
 import { planMemory } from '../engine/plan-memory.ts';
 import { MergingEngine } from '../engine/sharing/merging-engine.ts';
-import { createHttpServer, type HttpOptions } from '../http/server.ts';
+import { createHttpServer } from '../http/server.ts';
 import { readWebFiles } from '../http/web/web-files.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -33,23 +32,25 @@ import { ApiKeyService } from '../services/keys/keys.ts';
 import type { LearnedModels } from '../services/learned-models.ts';
 import { LearningService } from '../services/learning/learning.ts';
 import { PriceService } from '../services/prices.ts';
+import { ReloadService } from '../services/reload.ts';
 import { UsageService } from '../services/reports/reports.ts';
 import { openStores } from '../storage/open-stores.ts';
 import type { Stores } from '../storage/stores.ts';
 import { HttpChatUpstream } from '../upstream/http-chat-upstream.ts';
 import type { ChatUpstreamOptions } from '../upstream/upstream-options.ts';
 import type { AppParts, ServerParts } from './app-parts.ts';
-import { type Closers, GracePeriod, once, openWith } from './closers.ts';
+import { type Closers, closeWithin, once, openWith } from './closers.ts';
+import { cacheFolderOf, type EngineParts, engineOptionsOf } from './configured-engine.ts';
 import { findLaterFolders, findModelFolders } from './configured-models.ts';
-import { openConfiguredTelemetry, openMetrics } from './configured-telemetry.ts';
-import { gpuDirOf } from './gpu/gpu-dir.ts';
 import { ChildLearner } from './learn/learn-child.ts';
 import { JournalFile } from './learn/learning-journal.ts';
-import { serveLearnedModels } from './learned/served-learned-models.ts';
+import { type ServingParts, serveLearnedModels } from './learned/served-learned-models.ts';
 import { statusOfProcess } from './process-status.ts';
 import { bringBackFormer } from './pull/folder-draft.ts';
-import type { ReloadedParts } from './reloads.ts';
-import { listUpstreamCards, ServedUpstreams } from './served-upstreams.ts';
+import type { ReloadableServer } from './reloads.ts';
+import { ServedConfig } from './served-config.ts';
+import { openMetrics, ServedTelemetry } from './served-telemetry.ts';
+import { ServedUpstreams } from './served-upstreams.ts';
 
 export interface App {
   readonly http: FastifyInstance;
@@ -57,11 +58,10 @@ export interface App {
   /** Local ones first, then those of upstreams. */
   readonly models: readonly ModelCard[];
   /**
-   * Takes over what of a configuration a running server can; the rest of it is left alone. Calls under way keep what they
-   * began with.
-   * @throws StartError where it would not have started; nothing has changed then
+   * A reload takes over what of a configuration a running server can; the rest of it is left alone. Calls under way keep
+   * what they began with. Throws StartError where the server would not have started; nothing has changed then.
    */
-  reload(loaded: LoadedConfig): void;
+  readonly served: ReloadableServer;
   /**
    * Accepts nothing more, finishes what was accepted, then closes everything, last built first. Connections that are
    * still open after the grace period are cut; what a model has begun is finished even then, because ending a thread
@@ -83,8 +83,8 @@ export interface Server extends App {
 export async function openServer(loaded: LoadedConfig, parts: ServerParts): Promise<Server> {
   const { config } = loaded;
   return await openWith(async (closers) => {
-    const telemetry = await openConfiguredTelemetry(config, parts);
-    closers.add(() => telemetry?.close());
+    const telemetry = await ServedTelemetry.open(config, parts);
+    closers.add(() => telemetry.close());
     const stores = await openConfiguredStores(config, true);
     closers.add(() => stores.close());
     const housekeeping = createHousekeeping(config, stores, parts.logger);
@@ -115,14 +115,12 @@ export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<A
 
 async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): Promise<App> {
   const { config } = loaded;
-  let reloaded = httpOptionsOf(config);
+  const served = new ServedConfig(config);
   let isDraining = false;
   const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
-  const metrics: Metrics = openMetrics(parts.telemetry, {
-    engineStatus: () => engineStatus(),
-    answerCounts: sharesAnswers ? () => sharing.answerCounts : undefined,
-  });
+  const answerCounts = sharesAnswers ? () => sharing.answerCounts : undefined;
+  const metrics: Metrics = openMetrics(parts.telemetry, { engineStatus: () => engineStatus(), answerCounts });
   const accounting = buildAccounting(config, parts, metrics);
   // Built first, so closed last: whatever ends before has a row to write.
   closers.add(() => accounting.stop());
@@ -131,22 +129,20 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   const sharing = new MergingEngine(engine, config.answers);
   // Outermost: what is shared and kept is the base's, and no new version of a model makes it wrong.
   const heads = new LearnedEngine(sharesAnswers ? sharing : engine);
-  const open = (options: ChatUpstreamOptions) => new HttpChatUpstream(options);
-  const upstreams = new ServedUpstreams(loaded, { open, metrics, logger: parts.logger });
+  const upstreams = openUpstreams(loaded, metrics, parts.logger);
   closers.add(() => upstreams.close());
-  const learned = await serveLearnedModels({
-    config,
-    heads,
-    others: [engine, upstreams].flatMap(({ models }) => models),
-    wanted: parts.learnedIds,
-    warn: (message, details) => parts.logger.warn(details, message),
-  });
-  const sources = [engine, learned, upstreams];
-  const catalog = buildCatalog(sources, parts.administration?.prices, config.aliases);
+  const others = [engine, upstreams].flatMap(({ models }) => models);
+  const learned = await serveLearnedModels({ config, heads, others, ...wantedLearned(parts) });
+  const local = [engine, learned];
+  const catalog = buildCatalog([...local, upstreams], parts.administration?.prices, config.aliases);
   const engineStatus = () => learned.describe(heads.status());
   const chat = new ChatService(upstreams, catalog, accounting);
   closers.add(() => chat.close());
-  const learning = await openLearning(config, learned, parts);
+  const learning = await openLearning(
+    config,
+    { models: learned, maxRows: () => served.config.learning.maxRows },
+    parts,
+  );
   const http = await createHttpServer({
     authenticator: parts.authenticator,
     catalog,
@@ -154,72 +150,69 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     chat,
     administration: parts.administration,
     learning,
+    reloads: openReloads(parts),
     readiness: () => (isDraining ? 'draining' : engine.status().state),
     isDraining: () => isDraining,
     status: () => ({
       ...statusOfProcess(startedAtMs, metrics),
       engine: engineStatus(),
-      answers: sharesAnswers ? sharing.answerCounts : null,
+      answers: answerCounts?.() ?? null,
     }),
     metrics,
     tracer: parts.telemetry,
     webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
-    options: { ...reloaded, version: parts.version, sharesAnswers },
-    reloadable: () => reloaded,
+    options: { ...served.httpOptions, version: parts.version, sharesAnswers },
+    reloadable: () => served.httpOptions,
   });
   closers.add(() => http.close());
   // First of all: it takes the processors from those whose answers are owed.
   closers.add(() => learning?.close());
-  const stop = once(async () => {
+  const stop = once(() => {
     isDraining = true;
-    const grace = new GracePeriod(config.http.gracePeriodMs, () => {
+    return closeWithin(config.http.gracePeriodMs, closers, () => {
       chat.cut();
       http.server.closeAllConnections();
     });
-    await closers.closeAll();
-    return grace.end();
   });
-  const reload = (next: LoadedConfig): void => {
-    reloaded = takeOver(next, { local: [engine, learned], upstreams, chat, catalog });
-  };
-  return { http, engine, models: sources.flatMap(({ models }) => models), reload, stop };
+  served.connect({
+    ...{ upstreams, chat, catalog, engine, telemetry: parts.telemetry, isDraining: () => isDraining },
+    checkModels: (cards, aliases) => void buildCatalog([...local, { models: cards }], undefined, aliases),
+  });
+  return { http, engine, models: [...local, upstreams].flatMap(({ models }) => models), served, stop };
 }
 
-/** Whatever speaks against it is found before anything has changed. @throws StartError */
-function takeOver(
-  next: LoadedConfig,
-  { local, upstreams, chat, catalog }: ReloadedParts,
-): Omit<HttpOptions, 'version'> {
-  const { aliases } = next.config;
-  buildCatalog([...local, { models: listUpstreamCards(next) }], undefined, aliases);
-  upstreams.replace(next, chat.close());
-  catalog.rename(aliases);
-  return httpOptionsOf(next.config);
+function wantedLearned({ learnedIds, logger }: AppParts): Pick<ServingParts, 'wanted' | 'warn'> {
+  return { wanted: learnedIds, warn: (message, details) => logger.warn(details, message) };
 }
 
-function httpOptionsOf({ http, decisions, embeddings, learning }: Config): Omit<HttpOptions, 'version'> {
-  return { ...http, ...decisions, ...embeddings, learningBodyLimitBytes: learning.bodyLimitBytes };
+function openUpstreams(loaded: LoadedConfig, metrics: Metrics, logger: Logger): ServedUpstreams {
+  const open = (options: ChatUpstreamOptions) => new HttpChatUpstream(options);
+  return new ServedUpstreams(loaded, { open, metrics, logger });
 }
 
 /** Where there is an audit trail, and administrators who write to it. */
 async function openLearning(
   config: Config,
-  models: LearnedModels,
+  learned: { readonly models: LearnedModels; readonly maxRows: () => number },
   { administration, logger }: AppParts,
 ): Promise<LearningService | undefined> {
   if (administration === undefined) return undefined;
   const learning = new LearningService({
     learner: new ChildLearner(config, (fault) => logger.error(fault, 'learning failed unexpectedly')),
-    models,
+    ...learned,
     audit: administration.audit,
     journal: new JournalFile(config.dataDir),
-    maxRows: config.learning.maxRows,
     onEvent: ({ level, message, details }) => logger[level](details, message),
   });
   await learning.start();
   return learning;
+}
+
+function openReloads({ reloading, administration }: AppParts): ReloadService | undefined {
+  if (reloading === undefined || administration === undefined) return undefined;
+  return new ReloadService({ reloading, audit: administration.audit });
 }
 
 function buildAccounting(
@@ -246,40 +239,9 @@ async function startConfigured(config: Config, { cacheFolder, logger, engineLogg
   });
 }
 
-export interface EngineParts {
-  readonly folders: readonly string[];
-  /** Those of them that are loaded when they are first asked for. Default: none */
-  readonly laterFolders?: readonly string[];
-  readonly logger: Logger;
-  readonly cacheFolder: string | undefined;
-}
-
 /** @throws StartError */
 export async function startEngine(config: Config, parts: EngineParts): Promise<LocalEngine> {
-  const { engine, embeddings, answers } = config;
-  return await createLocalEngine({
-    modelFolders: parts.folders,
-    laterFolders: parts.laterFolders ?? [],
-    memoryBytes: engine.memoryBytes,
-    otherCacheBytes: answers.cacheBytes,
-    device: engine.device,
-    allowDeviceFallback: engine.allowDeviceFallback,
-    gpuDir: gpuDirOf(config),
-    workers: engine.workers,
-    batch: engine.batch,
-    threadsPerWorker: engine.threadsPerWorker,
-    cacheFolder: parts.cacheFolder,
-    stateCacheBytes: engine.stateCacheBytes,
-    tokenizer: engine.tokenizer,
-    longInputs: embeddings.longInputs,
-    queue: {
-      maxJobs: engine.queueMaxJobs,
-      maxCostMs: engine.queueMaxCostMs,
-      deadlineMs: engine.queueDeadlineMs,
-    },
-    probe: { intervalMs: engine.probeIntervalMs, timeoutMs: engine.probeTimeoutMs },
-    onEvent: ({ level, message, details }) => parts.logger[level]({ ...details }, message),
-  });
+  return await createLocalEngine(engineOptionsOf(config, parts));
 }
 
 /** As a start would plan it. @throws StartError when the models do not fit, or a folder is broken */
@@ -302,11 +264,6 @@ export function buildCatalog(sources: readonly ModelSource[], pricing: Pricing |
   } catch (error) {
     throw new StartError(messageOf(error));
   }
-}
-
-/** Where optimised graphs are kept. */
-export function cacheFolderOf({ engine, dataDir }: Config): string {
-  return engine.cacheDir ?? join(dataDir, 'cache');
 }
 
 /**

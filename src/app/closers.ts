@@ -33,7 +33,7 @@ export async function openWith<T>(open: (closers: Closers) => Promise<T>): Promi
 }
 
 /** Runs an action unless ended before. */
-export class GracePeriod {
+class GracePeriod {
   readonly #timer: NodeJS.Timeout;
   #isOver = false;
 
@@ -49,6 +49,13 @@ export class GracePeriod {
     clearTimeout(this.#timer);
     return !this.#isOver;
   }
+}
+
+/** @param onOver called when it takes longer. @returns whether it did not */
+export async function closeWithin(periodMs: number, closers: Closers, onOver: () => void): Promise<boolean> {
+  const grace = new GracePeriod(periodMs, onOver);
+  await closers.closeAll();
+  return grace.end();
 }
 
 export function once<T>(action: () => Promise<T>): () => Promise<T> {

@@ -18,7 +18,8 @@ import { tellTokenizer } from '../runtime/tokenizer/open-tokenizer.ts';
 import type { NewApiKey } from '../services/keys/keys.ts';
 import { findOpenDoors, writeForOwner } from '../storage/data-folder.ts';
 import { checkUpstream } from '../upstream/check-upstream.ts';
-import { cacheFolderOf, openServer, type Server } from './app.ts';
+import { openServer, type Server } from './app.ts';
+import { cacheFolderOf } from './configured-engine.ts';
 import { listCheckedUpstreams } from './configured-upstreams.ts';
 import { Reloads } from './reloads.ts';
 import { StopRequest } from './stop-request.ts';
@@ -66,7 +67,8 @@ export async function serve(load: () => LoadedConfig, around: Surroundings): Pro
   const stopRequest = new StopRequest(logger, around.isTerminal);
   try {
     const hasCache = existsSync(cacheFolderOf(config));
-    const server = await openServer(loaded, { version: around.version, logger, engineLogger });
+    const reloading = new Reloads({ load, started: loaded, logger });
+    const server = await openServer(loaded, { version: around.version, logger, engineLogger, reloading });
     server.engine.ready.then(
       () => {
         engineLogger.level = logger.level;
@@ -76,14 +78,14 @@ export async function serve(load: () => LoadedConfig, around: Surroundings): Pro
     stopRequest.watch(server.engine);
     void server.engine.deviceLost?.then((reason) => stopRequest.fail({ reason }, DEVICE_LOST));
     const leaving = new AbortController();
-    const apply = (next: LoadedConfig): void => {
+    const reload = async (next: LoadedConfig): Promise<void> => {
       secrets.push(...listSecrets(next).filter((secret) => !secrets.includes(secret)));
-      server.reload(next);
+      await server.served.reload(next);
       for (const log of [logger, engineLogger, server.http.log]) log.level = next.config.log.level;
       void warnOfUpstreams(next, logger, leaving.signal);
     };
-    const reloads = new Reloads({ load, started: loaded, logger, apply });
-    stopRequest.onReload(() => reloads.run());
+    reloading.serve({ checkReload: (next) => server.served.checkReload(next), reload });
+    stopRequest.onReload(() => void reloading.run());
     const announce =
       format === 'text' ? (line: string) => around.writeOut(`${line}\n`) : (line: string) => logger.info(line);
     void stopRequest.made.then(() => leaving.abort());

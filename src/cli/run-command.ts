@@ -34,12 +34,14 @@ import { modelsInspectCommand, modelsRemoveCommand } from './models-inspect.ts';
 import { modelsPullCommand } from './models-pull.ts';
 import { pricesListCommand, pricesSetCommand } from './prices.ts';
 import type { Program } from './program.ts';
+import { reloadCommand } from './reload.ts';
 import { serveCommand } from './serve.ts';
 import { tellFailure } from './tell-failure.ts';
 import { requestsCommand, usageCommand } from './usage.ts';
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
+  reloadCommand,
   doctorCommand,
   gpuInstallCommand,
   decideCommand,

@@ -16,8 +16,8 @@ commas in the environment and on the command line, booleans as \`true\` or \`fal
 \`--no-name\` on the command line. Unknown settings are refused, and all faults are told at once.
 \`npm start -- --print-config\` shows every value and where it comes from.
 
-A running server that gets \`SIGHUP\` reads all of it again and takes over the settings that say so here; those of the others that have changed are named in its log, and wait for
-a restart. A configuration with a fault changes nothing.
+A running server that gets \`SIGHUP\`, or is told to by \`umpire reload\`, reads all of it again and takes over the settings that say so here ("Reloaded"); those of the others that have changed are named in
+its log, and wait for a restart. Its environment stays what it was. A configuration with a fault changes nothing.
 
 \`UMPIRE_URL\` is no setting of the server: it is the address that \`umpire decide\` asks, with the key in \`UMPIRE_API_KEY\`.
 `;
@@ -157,6 +157,6 @@ function defaultOf(schema: z.ZodType, name: string): string {
 
 function helpOf(schema: z.ZodType, name: string): string {
   const { help, unit, reloads } = noteOf(schema, name);
-  const told = [help, ...(unit === undefined ? [] : [`In ${unit}.`]), ...(reloads ? ['Reloaded on SIGHUP.'] : [])];
+  const told = [help, ...(unit === undefined ? [] : [`In ${unit}.`]), ...(reloads ? ['Reloaded.'] : [])];
   return told.join(' ').replaceAll('|', '\\|');
 }

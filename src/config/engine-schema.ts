@@ -24,14 +24,16 @@ export const engine = z.strictObject({
   }),
   queueMaxJobs: count()
     .default(1024)
-    .register(note, { help: 'Calls that may wait; further ones are refused as `overloaded`.' }),
+    .register(note, { help: 'Calls that may wait; further ones are refused as `overloaded`.', reloads: true }),
   queueMaxCostMs: milliseconds().default(60_000).register(note, {
     help: 'Estimated work, over all workers, that may wait. A key may fill half of what others leave of it, a call counts for a quarter at most; beyond that further calls of the key are refused as `overloaded`. The first call of a key always has room.',
     unit: 'ms',
+    reloads: true,
   }),
   queueDeadlineMs: milliseconds().default(8000).register(note, {
     help: 'Longest wait before work on a call begins. A call that cannot meet it is refused at once. The decision SDK gives up after 10 s.',
     unit: 'ms',
+    reloads: true,
   }),
   stateCacheBytes: bytes(0)
     .default(128 * 1024 * 1024)

@@ -50,6 +50,7 @@ const embeddings = z.strictObject({
 const learning = z.strictObject({
   maxRows: z.int().min(1).max(1_000_000).default(10_000).register(note, {
     help: 'Labelled rows that a model may be learned from in one request (`POST /admin/v1/models`). The command line has no limit.',
+    reloads: true,
   }),
   bodyLimitBytes: z
     .int()

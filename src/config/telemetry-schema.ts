@@ -18,33 +18,44 @@ export const telemetry = z.strictObject({
     .register(note, {
       help: 'Address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are appended. Spans hold ids of models, counts and error codes, never texts or keys.',
       defaultText: 'nothing is traced',
+      reloads: true,
     }),
   headers: z.record(headerName, headerValue).optional().register(note, {
     help: 'Headers for the collector, such as an `authorization`. In the environment as JSON.',
     secret: true,
     defaultText: 'none',
+    reloads: true,
   }),
   sampleRatio: z.number().min(0).max(1).default(1).register(note, {
     help: 'Part of the requests that are traced, from 0 to 1, where no caller has decided it.',
+    reloads: true,
   }),
   continueTraces: z.boolean().default(true).register(note, {
     help: "Whether a request with a `traceparent` belongs to its caller's trace, and is traced if that is. Otherwise each request has a trace of its own.",
+    reloads: true,
   }),
   serviceName: text.max(256).default('umpire').register(note, {
     help: 'What the server is called in traces (`service.name`).',
+    reloads: true,
   }),
   resource: z.record(text.max(256), text.max(256)).default({}).register(note, {
     help: 'More of what every trace says of the server: `{deployment.environment.name: production}`. In the environment and on the command line as JSON.',
+    reloads: true,
   }),
   metrics: z.boolean().default(false).register(note, {
     help: 'Whether the collector is sent the metrics of `/metrics` too.',
+    reloads: true,
   }),
-  metricsIntervalMs: milliseconds(1000).default(60_000).register(note, { help: 'How often.', unit: 'ms' }),
+  metricsIntervalMs: milliseconds(1000)
+    .default(60_000)
+    .register(note, { help: 'How often.', unit: 'ms', reloads: true }),
   maxQueuedSpans: count(16).default(8192).register(note, {
     help: 'Spans that may wait for the collector. While it is full, requests are served untraced and counted in the metrics.',
+    reloads: true,
   }),
   exportTimeoutMs: milliseconds(100).default(10_000).register(note, {
     help: 'How long one delivery to the collector may take, with what it takes to try again.',
     unit: 'ms',
+    reloads: true,
   }),
 });

@@ -14,6 +14,7 @@ import { InferenceService } from '../services/inference/inference.ts';
 import { ApiKeyService } from '../services/keys/keys.ts';
 import { LearningService } from '../services/learning/learning.ts';
 import { PriceService } from '../services/prices.ts';
+import { ReloadService } from '../services/reload.ts';
 import { UsageService } from '../services/reports/reports.ts';
 import type { KeyStore } from '../storage/stores.ts';
 
@@ -59,9 +60,10 @@ function describedDeps(): Parameters<typeof createHttpServer>[0] {
       models: { list: () => [], load: notServed, remove: notServed, findIdFault: () => undefined },
       audit: { record: notServed },
       journal: { read: notServed, write: notServed },
-      maxRows: learning.maxRows,
+      maxRows: () => learning.maxRows,
       onEvent: () => undefined,
     }),
+    reloads: new ReloadService({ reloading: { reload: notServed }, audit: { record: notServed } }),
     readiness: () => 'ready',
     isDraining: () => false,
     status: () => {

@@ -57,6 +57,11 @@ export const errorCatalogue = {
     type: 'invalid_request_error',
     when: 'What should be made exists already, cannot be changed any more, or is being worked on.',
   },
+  reload_failed: {
+    status: 409,
+    type: 'invalid_request_error',
+    when: 'The configuration that the server was told to read again has faults, which the message names. Nothing was changed.',
+  },
   idempotency_key_reused: {
     status: 400,
     type: 'invalid_request_error',

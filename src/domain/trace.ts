@@ -48,7 +48,8 @@ export interface RequestSpan extends TraceSpan {
 }
 
 export interface RequestTracer {
-  beginRequest(request: TracedRequest): RequestSpan;
+  /** @returns undefined: it is not traced */
+  beginRequest(request: TracedRequest): RequestSpan | undefined;
 }
 
 /** Work within a span of its own. @throws what the work throws */

@@ -17,6 +17,7 @@ import type { Engine } from './engine.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { planMemory } from './plan-memory.ts';
 import { type EngineEvent, PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
+import type { AdmissionLimits } from './scheduling/admission.ts';
 
 const MIB = 2 ** 20;
 /** Beside those that run on a device. */
@@ -49,6 +50,8 @@ export interface LocalEngine extends Engine {
    * refused as `model_unavailable` from then on. Absent: never.
    */
   readonly deviceLost?: Promise<string> | undefined;
+  /** Of calls that come from now on. */
+  limitQueue(limits: AdmissionLimits): void;
 }
 
 /**

@@ -32,6 +32,7 @@ import { ColdTicket } from './loading/cold-ticket.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { ModelLoader } from './loading/model-loader.ts';
 import { refusedTicket } from './refused-ticket.ts';
+import type { AdmissionLimits } from './scheduling/admission.ts';
 import type { BatchLimits } from './scheduling/batching.ts';
 import { Scheduler } from './scheduling/scheduler.ts';
 import { Scorer } from './scoring/scorer.ts';
@@ -66,14 +67,7 @@ export interface PooledEngineOptions {
   readonly sharedMemoryBytes?: number;
   /** What counts tokens on this thread; undefined for a model: its tokens are counted by workers. */
   readonly openCounter: OpenTokenCounter;
-  readonly queue: {
-    /** Calls that may wait at once. */
-    readonly maxJobs: number;
-    /** Estimated worker time that may wait at once. */
-    readonly maxCostMs: number;
-    /** Longest wait before work on a call begins; a call that cannot meet it is refused as `overloaded`. */
-    readonly deadlineMs: number;
-  };
+  readonly queue: AdmissionLimits;
   /** What becomes of long embedding inputs where the caller does not say it. Default: `refuse` */
   readonly longInputs?: LongInputs;
   /** How callers share runs, of models and on devices that gain by it. Default: never */
@@ -96,6 +90,8 @@ export class PooledEngine implements Engine {
   /** As the pool's. */
   readonly deviceLost: Promise<string> | undefined;
   readonly #options: PooledEngineOptions;
+  /** As they are now, for all that ask. */
+  readonly #queueLimits: AdmissionLimits;
   readonly #decider: Decider;
   readonly #embedder: Embedder;
   readonly #scorer: Scorer;
@@ -110,11 +106,13 @@ export class PooledEngine implements Engine {
   #probeCostMs = LEAST_PROBE_COST_MS;
 
   constructor(options: PooledEngineOptions) {
-    const { folders, pool, queue, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
+    const { folders, pool, probe, stateCacheBytes, onEvent, clock = systemClock } = options;
     this.#options = options;
     this.deviceLost = pool.deviceLost;
+    const limits = { ...options.queue };
+    this.#queueLimits = limits;
     const onWorkerFault = (worker: number) => this.#decider.forgetWorker(worker);
-    const scheduler = new Scheduler({ pool, clock, limits: queue, onWorkerFault });
+    const scheduler = new Scheduler({ pool, clock, limits, onWorkerFault });
     const counting = new TokenCounting(scheduler);
     const { longInputs = 'refuse', sharedMemoryBytes } = options;
     const batch = options.batch?.exact ? undefined : options.batch;
@@ -143,7 +141,7 @@ export class PooledEngine implements Engine {
       plan: options.plan,
       scheduler,
       clock,
-      limits: queue,
+      limits,
       onLoaded: (report, warnings) => this.#takeLater(report, warnings),
       onFailure: (modelId, reason) => {
         onEvent({
@@ -198,6 +196,11 @@ export class PooledEngine implements Engine {
 
   get #isResponsive(): boolean {
     return this.#watchdog.responsive && (this.#options.pool.failingWorkers ?? 0) === 0;
+  }
+
+  /** Of calls that come from now on; those that wait keep what they began with. */
+  limitQueue(limits: AdmissionLimits): void {
+    Object.assign(this.#queueLimits, limits);
   }
 
   async drain(): Promise<void> {

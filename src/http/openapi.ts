@@ -62,21 +62,41 @@ export async function describeApi(app: FastifyInstance, { version, bodyLimits }:
       },
     },
     transform: jsonSchemaTransform,
-    transformObject: (document) => {
-      const finished = finish(componentsOf(document) as Document);
-      describeBodies(finished.paths ?? {}, bodyLimits);
-      return finished;
-    },
+    transformObject: (document) => finish(componentsOf(document) as Document),
   });
-  let json = '';
+  const text = new DescriptionText(() => app.swagger() as Document, bodyLimits);
   // Tens of milliseconds in which nobody else is served: not in the first request of whoever comes.
   app.addHook('onReady', (done) => {
-    json = JSON.stringify(app.swagger());
+    text.now();
     done();
   });
   app.get('/openapi.json', { schema: documentSchema }, async (_request, reply) => {
-    return reply.type('application/json; charset=utf-8').send(json);
+    return reply.type('application/json; charset=utf-8').send(text.now());
   });
+}
+
+/** The limits of bodies may change while the server runs; the rest of the document is made once. */
+class DescriptionText {
+  readonly #open: () => Document;
+  readonly #limits: BodyLimitsByRoute;
+  #document: Document | undefined;
+  #limitsThen = '';
+  #json = '';
+
+  constructor(open: () => Document, limits: BodyLimitsByRoute) {
+    this.#open = open;
+    this.#limits = limits;
+  }
+
+  now(): string {
+    const limits = JSON.stringify(this.#limits);
+    if (limits === this.#limitsThen) return this.#json;
+    this.#limitsThen = limits;
+    this.#document ??= this.#open();
+    describeBodies(this.#document.paths ?? {}, this.#limits);
+    this.#json = JSON.stringify(this.#document);
+    return this.#json;
+  }
 }
 
 function keyOfScope(scope: KeyScope): OpenAPIV3_1.HttpSecurityScheme {

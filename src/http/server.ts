@@ -12,6 +12,7 @@ import type { ChatService } from '../services/chat/chat.ts';
 import type { InferenceService } from '../services/inference/inference.ts';
 import { KeyRoom } from '../services/key-room.ts';
 import type { LearningService } from '../services/learning/learning.ts';
+import type { ReloadService } from '../services/reload.ts';
 import type { ServerStatus } from '../services/server-status.ts';
 import { type Authenticator, authenticationHook } from './authenticate.ts';
 import { BodyIntake } from './body-intake.ts';
@@ -95,6 +96,8 @@ export interface HttpDeps {
   readonly administration?: Administration | undefined;
   /** Absent: nothing is learned over HTTP. */
   readonly learning?: LearningService | undefined;
+  /** Absent: its configuration is read once. */
+  readonly reloads?: ReloadService | undefined;
   /** `draining` from the moment the process is told to stop. */
   readonly readiness: () => ReadinessState;
   /** Whether that is so; read several times a request. */
@@ -162,8 +165,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
       const { intake, limits } = bodies;
       const { status, readiness, options } = deps;
       const told = { status, readiness, version: options.version };
-      const { learning } = deps;
-      await adminRoutes(api, { ...administration, ...told, learning, catalog, intake, bodyLimits: limits });
+      const { learning, reloads } = deps;
+      await adminRoutes(api, { ...administration, ...told, learning, reloads, catalog, intake, bodyLimits: limits });
     };
     await app.register(register, { prefix: '/admin/v1' });
   }

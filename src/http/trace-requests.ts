@@ -26,6 +26,7 @@ export function traceRequests(app: FastifyInstance, tracer: RequestTracer | unde
     const route = routeOf(request);
     if (!QUIET_ROUTES.has(route)) {
       const span = tracer.beginRequest({ method, route, headers });
+      if (span === undefined) return done();
       request.span = span;
       reply.raw.once('close', () => {
         request.parseSpan?.end();

@@ -24,7 +24,7 @@ export interface MetricsSources {
   /** Absent: no answers are shared. */
   readonly answerCounts?: (() => AnswerCounts) | undefined;
   /** Absent: nothing is traced. */
-  readonly spanCounts?: (() => SpanCounts) | undefined;
+  readonly spanCounts?: (() => SpanCounts | undefined) | undefined;
 }
 
 /** From 1 ms, the time of an error, to a minute, the time of a long chat. */
@@ -247,14 +247,15 @@ function answerMetrics(registry: Registry, answerCounts: () => AnswerCounts): vo
   });
 }
 
-function spanMetrics(registry: Registry, spanCounts: () => SpanCounts): void {
+/** Before anybody wants traces there is nothing to tell. */
+function spanMetrics(registry: Registry, spanCounts: () => SpanCounts | undefined): void {
   countedAtScrape(registry, {
     name: 'umpire_trace_spans_total',
     help: 'Spans that the collector took (exported) or did not take (failed).',
     label: 'result',
     read: () => {
-      const { exported, failed } = spanCounts();
-      return { exported, failed };
+      const counts = spanCounts();
+      return counts === undefined ? {} : { exported: counts.exported, failed: counts.failed };
     },
   });
   new Counter({
@@ -263,7 +264,7 @@ function spanMetrics(registry: Registry, spanCounts: () => SpanCounts): void {
     registers: [registry],
     collect() {
       this.reset();
-      this.inc(spanCounts().untracedRequests);
+      this.inc(spanCounts()?.untracedRequests ?? 0);
     },
   });
 }

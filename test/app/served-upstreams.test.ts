@@ -5,18 +5,14 @@ import { ServedUpstreams } from '../../src/app/served-upstreams.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ChatRequest } from '../../src/domain/chat.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { createMetrics, type EngineGauges, type Metrics } from '../../src/observability/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { HttpChatUpstream } from '../../src/upstream/http-chat-upstream.ts';
+import { idleGauges } from '../observability/idle-gauges.ts';
 import { answerHello, refuse } from '../upstream/upstream-answers.ts';
 import { type AnswerScript, UpstreamDouble } from '../upstream/upstream-double.ts';
 import { ask, askStream, collect, STAYS } from '../upstream/upstream-fixture.ts';
 
 const FAILURES = 3;
-const IDLE: EngineGauges = {
-  ...{ state: 'ready', queuedJobs: 0, queuedCostMs: 0, busyWorkers: 0, workers: 1, models: [] },
-  stateCache: { stateTokens: 0, keptTokens: 0 },
-  memory: { takenBytes: 0 },
-};
 
 let first: UpstreamDouble;
 let second: UpstreamDouble;
@@ -31,7 +27,7 @@ beforeEach(async () => {
     models: [{ id: 'large' }, { id: 'small' }],
   });
   const settings = JSON.stringify([entry('first', first), entry('second', second)]);
-  metrics = createMetrics({ engineStatus: () => IDLE });
+  metrics = createMetrics({ engineStatus: idleGauges });
   served = new ServedUpstreams(loadConfig({ flags: {}, env: { UMPIRE_UPSTREAMS: settings } }), {
     open: (options) => new HttpChatUpstream(options),
     metrics,

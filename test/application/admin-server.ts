@@ -74,7 +74,7 @@ export class AdminServer {
     const learner = new FakeLearner();
     const learning = new LearningService({
       ...{ learner, models: learner.models, journal: learner.journal, audit: administration.audit },
-      ...{ maxRows: MAX_ROWS, onEvent: (event) => learner.events.push(event), nowMs },
+      ...{ maxRows: () => MAX_ROWS, onEvent: (event) => learner.events.push(event), nowMs },
     });
     const server = await startServerOf({ authenticator: keys, administration, learning });
     return new AdminServer({ server, stores, administration, learner, clock, folder });

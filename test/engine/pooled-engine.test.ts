@@ -110,6 +110,23 @@ describe('engine', () => {
     expect(pool.closed).toBe(true);
   });
 
+  it('takes other limits for its queue while it serves; who waits keeps the place', async () => {
+    const { engine, pool } = await ready();
+    const limits = { maxJobs: 1, maxCostMs: 60_000, deadlineMs: 5000 };
+    const reply = { ...counted, probabilities: [[0.25, 0.75]], inputTokens: 7, tokenizeMs: 1, inferMs: 2 };
+    const run = (keyId: string) => engine.ticketFor(decideJob, { ...caller, keyId }).run();
+    const [running, waiting, second] = [run('a'), run('b'), run('c')];
+    engine.limitQueue(limits);
+    await expect(run('d')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(engine.status()).toMatchObject({ queuedJobs: 2, refusals: { jobs: 1 } });
+    engine.limitQueue({ ...limits, maxJobs: 10 });
+    const later = run('d');
+    for (const _part of [running, waiting, second, later]) await pool.finish(reply);
+    expect((await Promise.all([running, waiting, second, later])).map(({ inputTokens }) => inputTokens)).toEqual([
+      7, 7, 7, 7,
+    ]);
+  });
+
   it('turns probabilities into answers', async () => {
     const { engine, pool } = await ready();
     const result = engine.ticketFor(decideJob, caller).run();

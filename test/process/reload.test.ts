@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SqliteMoneyStore } from '../money/money-store.ts';
+import { OtlpCollector } from '../observability/telemetry/otlp-collector.ts';
 import { answerHello, deltaChunk, event, startStream, USAGE_CHUNK } from '../upstream/upstream-answers.ts';
 import { type AnswerScript, UpstreamDouble } from '../upstream/upstream-double.ts';
 import { until } from '../waiting/until.ts';
+import { runUmpire } from './run-umpire.ts';
 import { LAUNCHER, ROOT, ServerProcess } from './server-process.ts';
 import { hasTerminals, inTerminal } from './terminal.ts';
 
@@ -147,9 +149,9 @@ describe('a server that gets SIGHUP', () => {
 
   it('names what waits for a restart, as long as it does', async () => {
     await start({ upstream: first });
-    write({ upstream: first, more: 'engine: { queueMaxJobs: 7 }\nport: 1\n' });
-    expect(await reload(/"msg":"these settings[^"]*"/)).toContain('"settings":["engine.queueMaxJobs"]');
-    expect(await reload(/"msg":"these settings[^"]*"/)).toContain('"settings":["engine.queueMaxJobs"]');
+    write({ upstream: first, more: 'engine: { probeIntervalMs: 7 }\nport: 1\n' });
+    expect(await reload(/"msg":"these settings[^"]*"/)).toContain('"settings":["engine.probeIntervalMs"]');
+    expect(await reload(/"msg":"these settings[^"]*"/)).toContain('"settings":["engine.probeIntervalMs"]');
     write({ upstream: first });
     expect(await reload()).toContain('nothing has changed');
   });
@@ -169,6 +171,99 @@ describe('a server that gets SIGHUP', () => {
     await start({ upstream: first }, [process.execPath, '--import', pretend, LAUNCHER, 'serve']);
     write({ upstream: second });
     expect(await reload()).toContain('"changed":["upstreams"]');
+  });
+});
+
+async function admin(method: 'GET' | 'POST', path: string, key = KEY): Promise<{ status: number; json: unknown }> {
+  const reply = await fetch(`${await server.ready()}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
+  return { status: reply.status, json: await reply.json() };
+}
+
+describe('a server that an administrator tells to reload', () => {
+  it('says what it took over and what waits, and the audit trail says who did it', async () => {
+    await start({ upstream: first });
+    const more = `learning: { maxRows: 7 }\nengine: { queueMaxJobs: 7, workers: 1 }\nhttp: { bodyLimitBytes: 2048 }\n`;
+    write({ upstream: second, more });
+    const changed = ['engine.queueMaxJobs', 'http.bodyLimitBytes', 'learning.maxRows', 'upstreams'];
+    const told = { object: 'reload', changed: expect.any(Array), waiting_for_restart: ['engine.workers'] };
+    const { status, json } = await admin('POST', '/admin/v1/reload');
+    expect({ status, json }).toEqual({ status: 200, json: told });
+    expect((json as { changed: string[] }).changed.sort()).toEqual(changed);
+    await (await chat('llama')).text();
+    expect(second.requests).toHaveLength(1);
+    expect(JSON.stringify((await admin('GET', '/openapi.json')).json)).toContain('at most 2,048 bytes (2 KiB)');
+    const audit = (await admin('GET', '/admin/v1/audit')).json as { data: Record<string, unknown>[] };
+    const [record] = audit.data;
+    expect(record).toMatchObject({ action: 'configuration.reload', target: 'configuration' });
+    expect((record?.['details'] as { changed: string[] } | undefined)?.changed.sort()).toEqual(changed);
+
+    // A reload that changes nothing leaves no record.
+    expect((await admin('POST', '/admin/v1/reload')).json).toEqual({ ...told, changed: [] });
+    const after = (await admin('GET', '/admin/v1/audit')).json as { data: object[] };
+    expect(after.data).toHaveLength(audit.data.length);
+  });
+
+  it('changes nothing where the configuration has a fault, and says which', async () => {
+    await start({ upstream: first });
+    write({ upstream: second, more: 'htpp: {}\n' });
+    expect(await admin('POST', '/admin/v1/reload')).toMatchObject({
+      status: 409,
+      json: {
+        error: { code: 'reload_failed', message: expect.stringMatching(/^Nothing was changed\. htpp in the file/) },
+      },
+    });
+    expect((await chat('llama')).status).toBe(200);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+    expect((await admin('GET', '/admin/v1/audit')).json).toMatchObject({ data: [] });
+  });
+
+  it('does the same for `umpire reload`, whose exit code says whether it did', async () => {
+    await start({ upstream: first });
+    const { port } = new URL(await server.ready());
+    const around = { cwd: folder, env: { UMPIRE_API_KEY: KEY, UMPIRE_PORT: port } };
+    write({ upstream: second, more: 'engine: { workers: 1 }\n' });
+    expect(await runUmpire(['reload'], around)).toEqual({
+      code: 0,
+      out: 'Reloaded: upstreams\nThese wait for a restart: engine.workers\n',
+      error: '',
+    });
+    expect((await runUmpire(['reload', '--json'], around)).out).toBe(
+      '{"changed":[],"waiting_for_restart":["engine.workers"]}\n',
+    );
+    write({ upstream: first, more: 'htpp: {}\n' });
+    const failed = await runUmpire(['reload'], around);
+    expect(failed).toMatchObject({ code: 1, out: '' });
+    expect(failed.error).toContain('htpp in the file: no such setting');
+    await (await chat('llama')).text();
+    expect(second.requests).toHaveLength(1);
+    const stranger = await runUmpire(['reload', '--url', await server.ready()], { cwd: folder, env: {} });
+    expect(stranger).toMatchObject({ code: 1, error: expect.stringContaining('UMPIRE_API_KEY takes the key for it.') });
+  });
+
+  it('begins to trace, and ends it, as the file says', async () => {
+    const collector = await OtlpCollector.start();
+    try {
+      await start({ upstream: first });
+      await (await chat('llama')).text();
+      write({ upstream: first, more: `telemetry: { endpoint: "${collector.address}" }\n` });
+      expect(await admin('POST', '/admin/v1/reload')).toMatchObject({ json: { changed: ['telemetry.endpoint'] } });
+      const streaming = await chat('llama', { stream: true });
+      write({ upstream: first });
+      expect(await admin('POST', '/admin/v1/reload')).toMatchObject({ json: { changed: ['telemetry.endpoint'] } });
+      await (await chat('llama')).text();
+      finish();
+      expect(await streaming.text()).toContain('[DONE]');
+      const roots = (all: readonly { name: string }[]) => all.filter(({ name }) => name.startsWith('POST'));
+      // The stream, and the reload in whose middle the traces ended.
+      await collector.untilSpans((all) => roots(all).length === 2);
+      expect(await server.stop()).toEqual({ code: 0, signal: null });
+      expect(roots(collector.spans).map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['POST /ai/v1/chat/completions', 'POST /admin/v1/reload']),
+      );
+      expect(roots(collector.spans)).toHaveLength(2);
+    } finally {
+      collector.close();
+    }
   });
 });
 

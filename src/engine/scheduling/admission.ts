@@ -32,9 +32,11 @@ export interface QueueLoad {
 type Estimated = Pick<QueuedTicket, 'costMs' | 'durationMs' | 'deadlineMs'>;
 
 export interface AdmissionLimits {
+  /** Calls that may wait at once. */
   readonly maxJobs: number;
+  /** Estimated worker time that may wait at once. */
   readonly maxCostMs: number;
-  /** For the begin of work. */
+  /** Longest wait before work on a call begins; a call that cannot meet it is refused as `overloaded`. */
   readonly deadlineMs: number;
 }
 

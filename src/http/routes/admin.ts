@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Administration } from '../../services/administration.ts';
 import type { Catalog } from '../../services/catalog.ts';
 import type { LearningService } from '../../services/learning/learning.ts';
+import type { ReloadService } from '../../services/reload.ts';
 import { parseAdminBodies } from '../admin-body.ts';
 import type { BodyIntake } from '../body-intake.ts';
 import type { BodyLimitsByRoute } from '../body-limits.ts';
@@ -11,6 +12,7 @@ import { adminAuditRoute } from './admin-audit.ts';
 import { adminKeyRoutes } from './admin-keys.ts';
 import { adminModelRoutes } from './admin-models.ts';
 import { adminPriceRoutes } from './admin-prices.ts';
+import { adminReloadRoute } from './admin-reload.ts';
 import { type AdminStatusDeps, adminStatusRoute } from './admin-status.ts';
 import { adminUsageRoutes } from './admin-usage.ts';
 
@@ -19,6 +21,7 @@ export interface AdminDeps extends Administration, AdminStatusDeps {
   readonly intake: BodyIntake;
   readonly bodyLimits: Pick<BodyLimitsByRoute, 'administration' | 'learning'>;
   readonly learning: LearningService | undefined;
+  readonly reloads: ReloadService | undefined;
 }
 
 export async function adminRoutes(api: FastifyInstance, deps: AdminDeps): Promise<void> {
@@ -32,6 +35,7 @@ export async function adminRoutes(api: FastifyInstance, deps: AdminDeps): Promis
   await api.register(adminUsageRoutes, deps);
   await api.register(adminAuditRoute, deps);
   await api.register(adminStatusRoute, deps);
+  if (deps.reloads !== undefined) await adminReloadRoute(api, deps.reloads);
   const { learning, catalog, intake, bodyLimits } = deps;
   if (learning === undefined) return;
   await api.register(adminModelRoutes, { learning, catalog, intake, bodyLimits: bodyLimits.learning });

@@ -15,7 +15,9 @@ const auditRecordSchema = z
     actor: z.string().describe('Id of a key, `command line`, or `server`.'),
     action: z
       .string()
-      .describe('`key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, `model.learn`, …'),
+      .describe(
+        '`key.create`, `key.update`, `key.rotate`, `key.revoke`, `price.set`, `model.learn`, `configuration.reload`, …',
+      ),
     target: z.string().describe('Id of what it was done to.'),
     details: z.record(z.string(), z.unknown()).describe('What changed.'),
   })

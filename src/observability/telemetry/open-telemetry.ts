@@ -51,7 +51,11 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
       }),
     ],
   });
-  const closers = [() => provider.shutdown()];
+  let endMetrics = async (): Promise<void> => undefined;
+  const close = (): Promise<void> => {
+    const closed = Promise.all([endMetrics(), provider.shutdown()]).then(() => undefined);
+    return within(options.closeTimeoutMs, closed, options.onTrouble);
+  };
   const tracer = provider.getTracer(SCOPE, options.serviceVersion);
   return {
     counts: waiting,
@@ -59,12 +63,19 @@ export function openTelemetry(options: TelemetryOptions): Telemetry {
     sendMetrics: (read) => {
       if (!options.metrics) return;
       const delivery = deliveryOf(options, 'v1/metrics');
-      closers.push(startMetricSender({ resource, delivery, intervalMs: options.metricsIntervalMs, read }));
+      const end = startMetricSender({ resource, delivery, intervalMs: options.metricsIntervalMs, read });
+      let ended: Promise<void> | undefined;
+      endMetrics = () => {
+        ended ??= end();
+        return ended;
+      };
     },
-    close: () => {
-      const closed = Promise.all(closers.map((close) => close())).then(() => undefined);
-      return within(options.closeTimeoutMs, closed, options.onTrouble);
+    retire: async () => {
+      await within(options.closeTimeoutMs, endMetrics(), options.onTrouble);
+      await waiting.allEnded();
+      await close();
     },
+    close,
   };
 }
 
@@ -106,7 +117,9 @@ class WaitingSpans implements SpanProcessor {
   exported = 0;
   failed = 0;
   untracedRequests = 0;
+  #begun = 0;
   #ended = 0;
+  #onAllEnded: (() => void) | undefined;
   readonly #max: number;
 
   constructor(max: number) {
@@ -117,10 +130,25 @@ class WaitingSpans implements SpanProcessor {
     return this.#ended - this.exported - this.failed >= this.#max;
   }
 
-  onStart(): void {}
+  /** Resolves when no span is open. */
+  allEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onAllEnded = resolve;
+      this.#look();
+    });
+  }
+
+  onStart(): void {
+    this.#begun += 1;
+  }
 
   onEnd(_span: Span | ReadableSpan): void {
     this.#ended += 1;
+    this.#look();
+  }
+
+  #look(): void {
+    if (this.#begun === this.#ended) this.#onAllEnded?.();
   }
 
   async forceFlush(): Promise<void> {}

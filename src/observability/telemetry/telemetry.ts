@@ -1,7 +1,7 @@
 // What the program knows of OpenTelemetry: requests that become traces, metrics that are sent, an end. Interfaces alone;
 // open-telemetry.ts, which is loaded only where a collector is configured, implements them.
 
-import type { RequestTracer } from '../../domain/trace.ts';
+import type { RequestSpan, RequestTracer, TracedRequest } from '../../domain/trace.ts';
 
 /** What became of spans since the start. */
 export interface SpanCounts {
@@ -27,9 +27,12 @@ export interface MetricFamily {
 }
 
 export interface Telemetry extends RequestTracer {
+  beginRequest(request: TracedRequest): RequestSpan;
   readonly counts: SpanCounts;
   /** From now on the collector is sent these, if it is to have metrics. */
   sendMetrics(read: () => Promise<readonly MetricFamily[]>): void;
+  /** Sends no more metrics, and closes when the requests under way have ended. Never rejects. */
+  retire(): Promise<void>;
   /** Sends what waits, as far as the collector takes it in time. Never throws. */
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ let service: LearningService;
 
 function open(): LearningService {
   return new LearningService({
-    ...{ learner, models: learner.models, journal: learner.journal, maxRows: 3, nowMs: () => nowMs },
+    ...{ learner, models: learner.models, journal: learner.journal, maxRows: () => 3, nowMs: () => nowMs },
     audit: {
       record: async (record) => {
         if (storeFault !== undefined) throw storeFault;

@@ -29,7 +29,8 @@ export interface LearningOptions {
   readonly models: LearnedModels;
   readonly audit: Pick<AuditService, 'record'>;
   readonly journal: LearningJournal;
-  readonly maxRows: number;
+  /** As it is now: it may change while the server runs. */
+  readonly maxRows: () => number;
   readonly onEvent: (event: LearningEvent) => void;
   /** Milliseconds since the epoch. Default: the system's clock. */
   readonly nowMs?: () => number;
@@ -173,7 +174,8 @@ export class LearningService {
   }
 
   #checkOrder({ modelId, base, addsRows, rows }: NewLearning): void {
-    const { models, maxRows } = this.#options;
+    const { models } = this.#options;
+    const maxRows = this.#options.maxRows();
     if (this.#isClosed) throw stopping();
     const fault = models.findIdFault(modelId);
     if (fault !== undefined) throw new AppError('conflict', fault, { param: 'id' });
