@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import type { LocalEngineOptions } from '../engine/local-engine.ts';
-import type { AdmissionLimits } from '../engine/scheduling/admission.ts';
 import type { Logger } from '../observability/logger.ts';
 import { gpuDirOf } from './gpu/gpu-dir.ts';
 
@@ -38,7 +37,7 @@ export function engineOptionsOf(config: Config, parts: EngineParts): LocalEngine
   };
 }
 
-export function queueLimitsOf({ engine }: Config): AdmissionLimits {
+export function queueLimitsOf({ engine }: Config): LocalEngineOptions['queue'] {
   return { maxJobs: engine.queueMaxJobs, maxCostMs: engine.queueMaxCostMs, deadlineMs: engine.queueDeadlineMs };
 }
 

@@ -17,7 +17,6 @@ import type { Engine } from './engine.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { planMemory } from './plan-memory.ts';
 import { type EngineEvent, PooledEngine, type PooledEngineOptions } from './pooled-engine.ts';
-import type { AdmissionLimits } from './scheduling/admission.ts';
 
 const MIB = 2 ** 20;
 /** Beside those that run on a device. */
@@ -51,7 +50,7 @@ export interface LocalEngine extends Engine {
    */
   readonly deviceLost?: Promise<string> | undefined;
   /** Of calls that come from now on. */
-  limitQueue(limits: AdmissionLimits): void;
+  limitQueue(limits: PooledEngineOptions['queue']): void;
 }
 
 /**

@@ -32,9 +32,8 @@ import { ColdTicket } from './loading/cold-ticket.ts';
 import type { MemoryPlan } from './loading/memory-plan.ts';
 import { ModelLoader } from './loading/model-loader.ts';
 import { refusedTicket } from './refused-ticket.ts';
-import type { AdmissionLimits } from './scheduling/admission.ts';
 import type { BatchLimits } from './scheduling/batching.ts';
-import { Scheduler } from './scheduling/scheduler.ts';
+import { Scheduler, type SchedulerOptions } from './scheduling/scheduler.ts';
 import { Scorer } from './scoring/scorer.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -67,7 +66,7 @@ export interface PooledEngineOptions {
   readonly sharedMemoryBytes?: number;
   /** What counts tokens on this thread; undefined for a model: its tokens are counted by workers. */
   readonly openCounter: OpenTokenCounter;
-  readonly queue: AdmissionLimits;
+  readonly queue: SchedulerOptions['limits'];
   /** What becomes of long embedding inputs where the caller does not say it. Default: `refuse` */
   readonly longInputs?: LongInputs;
   /** How callers share runs, of models and on devices that gain by it. Default: never */
@@ -91,7 +90,7 @@ export class PooledEngine implements Engine {
   readonly deviceLost: Promise<string> | undefined;
   readonly #options: PooledEngineOptions;
   /** As they are now, for all that ask. */
-  readonly #queueLimits: AdmissionLimits;
+  readonly #queueLimits: SchedulerOptions['limits'];
   readonly #decider: Decider;
   readonly #embedder: Embedder;
   readonly #scorer: Scorer;
@@ -199,7 +198,7 @@ export class PooledEngine implements Engine {
   }
 
   /** Of calls that come from now on; those that wait keep what they began with. */
-  limitQueue(limits: AdmissionLimits): void {
+  limitQueue(limits: SchedulerOptions['limits']): void {
     Object.assign(this.#queueLimits, limits);
   }
 
