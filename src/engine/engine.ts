@@ -107,6 +107,8 @@ export interface RerankResult {
   readonly inputTokens: number;
   /** Places of documents that were cut, ascending. */
   readonly truncated: readonly number[];
+  /** As a decision's. */
+  readonly isBatched?: boolean;
   readonly timings: JobTimings;
   readonly source: ResultSource;
 }

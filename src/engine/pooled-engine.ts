@@ -124,6 +124,7 @@ export class PooledEngine implements Engine {
       stateCacheBytes,
       sharedMemoryBytes,
       batch,
+      runTokens: options.batch?.tokens,
     });
     this.#embedder = new Embedder({
       folders: folders.filter(isEmbeddingFolder),
@@ -132,7 +133,7 @@ export class PooledEngine implements Engine {
       longInputs,
       batch,
     });
-    this.#scorer = new Scorer({ folders, scheduler, counting });
+    this.#scorer = new Scorer({ folders, scheduler, counting, batch });
     this.models = folders.map((folder) => this.#cardOf(folder));
     this.#scheduler = scheduler;
     this.#clock = clock;

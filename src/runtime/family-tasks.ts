@@ -38,18 +38,17 @@ export function findTogether(
 ): ((tasks: readonly SharingTask[]) => Promise<readonly TaskReply[]>) | undefined {
   if (family instanceof SplitEncoder) {
     const { rows } = family;
-    return rows && ((tasks) => rows.decideTogether(tasks.filter((task) => task.kind === 'decide')));
+    return rows && ((tasks) => rows.decideTogether(ofKind(tasks, 'decide')));
   }
-  if (!(family instanceof TextEncoder)) return undefined;
-  const shared = family.sharedRows;
-  return (
-    shared &&
-    ((tasks) =>
-      family.embedTogether(
-        tasks.filter((task) => task.kind === 'embed'),
-        shared,
-      ))
-  );
+  const { sharedRows } = family;
+  if (sharedRows === undefined) return undefined;
+  if (family instanceof TextEncoder) return (tasks) => family.embedTogether(ofKind(tasks, 'embed'), sharedRows);
+  if (family instanceof PairScorer) return (tasks) => family.scoreTogether(ofKind(tasks, 'score-pairs'), sharedRows);
+  return (tasks) => family.decideTogether(ofKind(tasks, 'decide'), sharedRows);
+}
+
+function ofKind<K extends SharingTask['kind']>(tasks: readonly SharingTask[], kind: K) {
+  return tasks.filter((task): task is Extract<SharingTask, { kind: K }> => task.kind === kind);
 }
 
 async function performTogether(family: ModelFamily, tasks: readonly SharingTask[]): Promise<SharedReply> {
@@ -89,6 +88,7 @@ function textEncoderTasks(family: TextEncoder): FamilyTasks {
 function pairScorerTasks(family: PairScorer): FamilyTasks {
   return {
     'count-pairs': (task) => counted(family.countTokens(task)),
+    batch: ({ tasks }) => performTogether(family, tasks),
     'score-pairs': (task) => family.scorePairs(task),
   };
 }
@@ -96,6 +96,7 @@ function pairScorerTasks(family: PairScorer): FamilyTasks {
 function markerEncoderTasks(family: MarkerEncoder): FamilyTasks {
   return {
     'count-decision': (task) => counted(family.countTokens(task)),
+    batch: ({ tasks }) => performTogether(family, tasks),
     decide: (task) => family.decide(task),
   };
 }

@@ -11,10 +11,11 @@ import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
 import type { DecisionTexts } from './families/split-encoder/decision-tokens.ts';
 import { tokenizeQuestion } from './families/split-encoder/prompt.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
-import type { TextEncoder } from './families/text-encoder/text-encoder.ts';
+import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import type { ModelFamily } from './family-tasks.ts';
 import type { TimedCase } from './load-report.ts';
-import type { DecideReply } from './messages.ts';
+import type { DecideReply, PairItem, SharingTask, TaskReply } from './messages.ts';
+import { type DecisionCase, type EmbeddingCase, type RankingCase, toQuestion } from './model-folder/golden.ts';
 import type { EntailmentManifest, RerankerManifest } from './model-folder/manifest.ts';
 import { countFrameIds } from './tokenizer/frames.ts';
 
@@ -83,16 +84,80 @@ async function runMarkers(family: MarkerEncoder, texts: DecisionTexts): Promise<
 }
 
 async function runHypotheses(family: PairScorer<EntailmentManifest>, texts: DecisionTexts): Promise<CaseRun> {
-  const { state, questions } = texts;
-  const pairs = questions.flatMap((question, place) =>
-    hypothesesOf(question, family.manifest).map((second) => ({ place, second })),
-  );
-  const { logits, ...run } = await runPairs(family, state, pairs);
-  const answers = questions.map((question, place) => {
+  const pairs = hypothesisPairs(family, texts);
+  const { logits, ...run } = await runPairs(family, texts.state, pairs);
+  return { ...run, answers: answersOfPairs(family, texts, logits) };
+}
+
+function hypothesisPairs({ manifest }: PairScorer<EntailmentManifest>, { questions }: DecisionTexts): PairItem[] {
+  return questions.flatMap((question, place) => hypothesesOf(question, manifest).map((second) => ({ place, second })));
+}
+
+/** @param logits `[pairs]` */
+function answersOfPairs(
+  family: PairScorer<EntailmentManifest>,
+  texts: DecisionTexts,
+  logits: readonly Float32Array[],
+): number[][] {
+  const pairs = hypothesisPairs(family, texts);
+  return texts.questions.map((question, place) => {
     const own = logits.filter((_, pair) => pairs[pair]?.place === place);
     return entailmentProbabilities(question, own, family.manifest);
   });
-  return { ...run, answers };
+}
+
+/** A golden case as callers would ask it, side by side with others. */
+export interface SharedCase {
+  readonly task: SharingTask;
+  /** What callers would be told: probabilities, relevances, numbers of a vector. */
+  readonly numbersOf: (reply: Extract<TaskReply, { value: unknown }>['value']) => number[];
+}
+
+/** @param cases golden ones of the family's kind */
+export function sharedCasesOf(family: ModelFamily, cases: readonly unknown[]): SharedCase[] {
+  if (family instanceof TextEncoder) return (cases as EmbeddingCase[]).map(sharedEmbedding);
+  if (!(family instanceof PairScorer)) return (cases as DecisionCase[]).map(sharedDecision);
+  if (isRerankerFamily(family)) return (cases as RankingCase[]).map(sharedRanking);
+  return (cases as DecisionCase[]).map((each) => sharedHypotheses(family as PairScorer<EntailmentManifest>, each));
+}
+
+const NO_MODEL = { modelId: '' };
+
+function sharedEmbedding({ input }: EmbeddingCase): SharedCase {
+  const inputs = [{ place: 0, input }];
+  return {
+    task: { kind: 'embed', ...NO_MODEL, inputs, longInputs: 'refuse', dimensions: undefined, encoding: 'float' },
+    numbersOf: (reply) =>
+      'embeddings' in reply ? reply.embeddings.flatMap((vector) => (isVector(vector) ? [...vector] : [])) : [],
+  };
+}
+
+function isVector(value: unknown): value is Float32Array {
+  return value instanceof Float32Array;
+}
+
+function sharedDecision({ state, questions }: DecisionCase): SharedCase {
+  return {
+    task: { kind: 'decide', ...NO_MODEL, state, questions: questions.map(toQuestion) },
+    numbersOf: (reply) => ('probabilities' in reply ? reply.probabilities.flat() : []),
+  };
+}
+
+function sharedRanking({ query, documents }: RankingCase): SharedCase {
+  const pairs = documents.map((second, place) => ({ place, second }));
+  return {
+    task: { kind: 'score-pairs', ...NO_MODEL, first: query, pairs, truncate: false },
+    numbersOf: (reply) => ('logits' in reply ? reply.logits.map(([logit = Number.NaN]) => relevanceOf(logit)) : []),
+  };
+}
+
+function sharedHypotheses(family: PairScorer<EntailmentManifest>, { state, questions }: DecisionCase): SharedCase {
+  const texts = { state, questions: questions.map(toQuestion) };
+  const pairs = hypothesisPairs(family, texts);
+  return {
+    task: { kind: 'score-pairs', ...NO_MODEL, first: state, pairs, truncate: false },
+    numbersOf: (reply) => ('logits' in reply ? answersOfPairs(family, texts, reply.logits).flat() : []),
+  };
 }
 
 async function runPairs(

@@ -6,25 +6,20 @@ import { checkTogether } from './batch-check.ts';
 import { MarkerEncoder } from './families/marker-encoder/marker-encoder.ts';
 import { PairScorer } from './families/pair-scorer/pair-scorer.ts';
 import { canPadRows } from './families/row-feeds.ts';
+import type { SharedRows } from './families/row-runs.ts';
 import { UNOPENED } from './families/split-encoder/row-graphs.ts';
 import { SplitEncoder } from './families/split-encoder/split-encoder.ts';
 import type { StateMemory } from './families/split-encoder/state-memory.ts';
 import { TextEncoder } from './families/text-encoder/text-encoder.ts';
 import type { ModelFamily } from './family-tasks.ts';
 import { type CheckedModel, checkDecisions, checkEmbeddings, checkRankings } from './golden-check.ts';
-import { type DecidingFamily, isRerankerFamily } from './golden-runs.ts';
+import { type DecidingFamily, isRerankerFamily, sharedCasesOf } from './golden-runs.ts';
 import { type OpenedGraphs, type OpenerSettings, openGraphs } from './graph-opener.ts';
 import type { LoadedModelReport } from './load-report.ts';
-import type { BatchSetup, SharingTask } from './messages.ts';
+import type { BatchSetup } from './messages.ts';
 import { readFolderFile } from './model-folder/folder-file.ts';
-import {
-  type DecisionCase,
-  type EmbeddingCase,
-  type GoldenFile,
-  type RankingCase,
-  toQuestion,
-} from './model-folder/golden.ts';
-import type { ModelFolder } from './model-folder/manifest.ts';
+import type { DecisionCase, EmbeddingCase, GoldenFile, RankingCase } from './model-folder/golden.ts';
+import type { GraphIo, ModelFolder } from './model-folder/manifest.ts';
 import { findPrecision } from './model-folder/precision.ts';
 import { inTurns, type RunSharing, rolesInUse, sharingOf } from './run-sharing.ts';
 import type { GraphSession } from './session.ts';
@@ -88,7 +83,9 @@ async function proveModel(model: OpenedModel): Promise<LoadedModel> {
   const warnings = [...opened.warnings];
   const isProven = !opened.isWidened || (await settings.width?.prove(checked.sample));
   if (!isProven) warnings.push(WIDTHS_DIFFER);
-  const { batches, fault } = await within(folder, 'golden.json', () => checkTogether(family, tasksOf(family, cases)));
+  const { batches, fault } = await within(folder, 'golden.json', () =>
+    checkTogether(family, sharedCasesOf(family, cases)),
+  );
   if (fault !== undefined) warnings.push(`${folder.manifest.id} shares no runs: ${fault}`);
   const loadMs = performance.now() - startedMs;
   const readsSharedMemory = family instanceof SplitEncoder && (await family.readsSharedMemory());
@@ -101,6 +98,7 @@ async function proveModel(model: OpenedModel): Promise<LoadedModel> {
     timedCases,
     optimizedGraphs,
     readsSharedMemory,
+    ...(family instanceof SplitEncoder && family.rows !== undefined && { takesWhole: true }),
     ...(batches.length > 0 && { batches }),
   };
   return { folder, report, warnings, family, probe, close: () => closeParts(model) };
@@ -152,35 +150,35 @@ export function makeFamily({ folder: { manifest }, tokenizer, opened, memory, sh
       const decide = opened.sessions.get('decide');
       return new SplitEncoder({ manifest, tokenizer, memory, ...graphs, decide });
     }
-    case 'text-encoder': {
-      const isShared = sharing !== undefined && !sharing.isExact && canPadRows(manifest.graph_io);
-      const rows = isShared ? { mostTokens: sharing.tokens, precise: () => sharing.precise('embed') } : undefined;
-      return new TextEncoder({ manifest, tokenizer, embed: graph('embed'), rows });
-    }
+    case 'text-encoder':
+      return new TextEncoder({ manifest, tokenizer, embed: graph('embed'), rows: rowsOf(manifest, 'embed', sharing) });
     case 'pair-scorer':
-      return new PairScorer({ manifest, tokenizer, score: graph('score') });
+      return new PairScorer({ manifest, tokenizer, score: graph('score'), rows: rowsOf(manifest, 'score', sharing) });
     case 'marker-encoder':
-      return new MarkerEncoder({ manifest, tokenizer, score: graph('score') });
+      return new MarkerEncoder({
+        manifest,
+        tokenizer,
+        score: graph('score'),
+        rows: sharing && rowsIn('score', sharing),
+      });
   }
+}
+
+/** On a device, where the graph can tell padding. */
+function rowsOf(
+  { graph_io: graphIo }: { readonly graph_io: GraphIo },
+  role: string,
+  sharing: RunSharing | undefined,
+): SharedRows | undefined {
+  return sharing && canPadRows(graphIo) ? rowsIn(role, sharing) : undefined;
+}
+
+function rowsIn(role: string, { tokens, isExact, precise }: RunSharing): SharedRows {
+  return { mostTokens: tokens, isExact, precise: () => precise(role) };
 }
 
 async function readCases(folder: ModelFolder): Promise<readonly unknown[]> {
   return ((await readJson(folder, 'golden.json')) as GoldenFile<unknown>).cases;
-}
-
-/** Golden cases as callers would ask them. */
-function tasksOf(family: ModelFamily, cases: readonly unknown[]): SharingTask[] {
-  const modelId = '';
-  if (family instanceof SplitEncoder) {
-    return (cases as DecisionCase[]).map(({ state, questions }) => {
-      return { kind: 'decide', modelId, state, questions: questions.map(toQuestion) };
-    });
-  }
-  if (!(family instanceof TextEncoder)) return [];
-  return (cases as EmbeddingCase[]).map(({ input }) => {
-    const inputs = [{ place: 0, input }];
-    return { kind: 'embed', modelId, inputs, longInputs: 'refuse', dimensions: undefined, encoding: 'float' };
-  });
 }
 
 async function checkFamily(family: ModelFamily, cases: readonly unknown[], precision: string): Promise<CheckedModel> {

@@ -46,6 +46,8 @@ export interface LoadedModelReport {
   readonly optimizedGraphs: 'read' | 'written' | 'none';
   /** Whether its runs read memory that other threads see; else each worker needs a copy. */
   readonly readsSharedMemory: boolean;
+  /** Its documents and questions are read in the same runs: it takes whole decisions alone. Default: false */
+  readonly takesWhole?: boolean;
   /** Present where tasks of several callers may share runs; what that takes, by their tokens. */
   readonly batches?: readonly TimedBatch[];
 }

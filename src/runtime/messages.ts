@@ -48,6 +48,8 @@ export interface DecideTask {
   readonly questions: readonly Question[];
   /** Index in the request of each question, for messages. Default: 0, 1, … */
   readonly places?: readonly number[];
+  /** All questions of the decision, where these are some of them: they are counted. Default: these */
+  readonly countedQuestions?: readonly Question[];
   /** Nobody is expected to ask about this document again: it need not be kept where keeping it costs. Default: false */
   readonly isPassing?: boolean;
   /** Whether vectors are asked for, where the family gives them. Default: false */

@@ -159,7 +159,7 @@ function expectClose(found: Answer, due: Answer, most = 1e-3): void {
 }
 
 describe('a device without memory for a run', () => {
-  it.each(KINDS.filter((kind) => kind !== 'ranking'))('is given a %s in two halves', async (kind) => {
+  it.each(KINDS)('is given a %s in two halves', async (kind) => {
     plan({});
     const whole = await ask(kind);
     plan({ fault: 'memory', aboveRows: ROWS / 2 });
@@ -172,22 +172,19 @@ describe('a device without memory for a run', () => {
     expect(failed.every(({ rows }) => rows === ROWS)).toBe(true);
   });
 
-  it.each(KINDS.filter((kind) => kind !== 'ranking'))(
-    'refuses a %s for which half of it is too much, and tries no further',
-    async (kind) => {
-      plan({ fault: 'memory' });
-      const refused = await ask(kind);
-      expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('"overloaded"')]);
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect(events().map(({ rows, isFailing }) => [rows, isFailing])).toEqual([
-        [ROWS, true],
-        [ROWS / 2, true],
-        [ROWS / 2, true],
-      ]);
-      plan({});
-      expect((await ask(kind)).status).toBe(200);
-    },
-  );
+  it.each(KINDS)('refuses a %s for which half of it is too much, and tries no further', async (kind) => {
+    plan({ fault: 'memory' });
+    const refused = await ask(kind);
+    expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('"overloaded"')]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(events().map(({ rows, isFailing }) => [rows, isFailing])).toEqual([
+      [ROWS, true],
+      [ROWS / 2, true],
+      [ROWS / 2, true],
+    ]);
+    plan({});
+    expect((await ask(kind)).status).toBe(200);
+  });
 });
 
 describe('a row that overflows in half precision', () => {

@@ -25,17 +25,20 @@ export interface DeciderOptions {
   readonly sharedMemoryBytes: number | undefined;
   /** Of runs that decisions share, where the workers say that they may. Default: never */
   readonly batch?: BatchLimits | undefined;
+  /** What a run of a device takes, shared or not. Default: that of `batch` */
+  readonly runTokens?: number | undefined;
 }
 
 export class Decider {
   readonly #models: ReadonlyMap<string, DecidingModel>;
   readonly #directory: StateDirectory;
 
-  constructor({ manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes, batch }: DeciderOptions) {
+  constructor(options: DeciderOptions) {
+    const { manifests, scheduler, counting, clock, stateCacheBytes, sharedMemoryBytes, batch, runTokens } = options;
     const largestBytes = Math.max(0, ...manifests.map(largestDocumentBytes));
     const memories = new SharedMemories({ budgetBytes: sharedMemoryBytes ?? largestBytes, largestBytes, clock });
     const directory = new StateDirectory(scheduler.workers, stateCacheBytes);
-    const shared = { scheduler, counting, directory, memories, batch };
+    const shared = { scheduler, counting, directory, memories, batch, runTokens };
     this.#directory = directory;
     this.#models = new Map(manifests.map((manifest) => [manifest.id, new DecidingModel({ ...shared, manifest })]));
   }

@@ -1,7 +1,6 @@
 // One decision model, and what its tickets have in common: how a job is measured and planned, what was learnt of its cost,
 // which worker knows which document, and the memory that workers share.
 
-import { sum } from '../../domain/sum.ts';
 import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type { SplitEncoderManifest } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
@@ -10,6 +9,7 @@ import { type BatchedModel, type BatchLimits, type BatchShare, openBatches } fro
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
+import { type QuestionSlice, sliceQuestions } from './device-slices.ts';
 import type { SharedMemories } from './shared-memories.ts';
 import type { DocumentHashes, StateDirectory } from './state-directory.ts';
 
@@ -24,6 +24,8 @@ export interface DecidingModelOptions {
   readonly counting: TokenCounting;
   /** Of runs that decisions share, where the workers say that they may; undefined: never. */
   readonly batch: BatchLimits | undefined;
+  /** What a run of a device takes, shared or not. Default: without end */
+  readonly runTokens?: number | undefined;
 }
 
 /** A job before it is planned. */
@@ -64,14 +66,16 @@ export class DecidingModel {
   readonly #manifest: SplitEncoderManifest;
   readonly #bytesPerToken: number;
   readonly #batchLimits: BatchLimits | undefined;
+  readonly #runTokens: number;
   #readsSharedMemory = false;
   #batched: BatchedModel | undefined;
   /** On a device: no worker keeps documents, and none is cut. */
   #isWhole = false;
   readonly #counts = { stateTokens: 0, keptTokens: 0 };
 
-  constructor({ scheduler, manifest, directory, memories, counting, batch }: DecidingModelOptions) {
+  constructor({ scheduler, manifest, directory, memories, counting, batch, runTokens }: DecidingModelOptions) {
     this.#batchLimits = batch;
+    this.#runTokens = runTokens ?? batch?.tokens ?? Infinity;
     this.scheduler = scheduler;
     this.directory = directory;
     this.memories = memories;
@@ -83,10 +87,10 @@ export class DecidingModel {
   }
 
   /** @param report of the slowest worker, with cases run warm and whole */
-  calibrate({ timedCases, readsSharedMemory, batches }: LoadedModelReport): void {
+  calibrate({ timedCases, readsSharedMemory, takesWhole, batches }: LoadedModelReport): void {
     this.cost.calibrate(timedCases);
     this.#readsSharedMemory = readsSharedMemory;
-    this.#isWhole = batches !== undefined;
+    this.#isWhole = takesWhole === true || batches !== undefined;
     this.#batched = openBatches(this.#manifest.id, batches, this.#batchLimits);
   }
 
@@ -125,16 +129,23 @@ export class DecidingModel {
       isReadInPlace,
       rejoinMs: isKept || isReadInPlace ? 0 : this.cost.joinMs(size),
     };
-    // On a device all of a decision is one run, or few.
+    // On a device it is cut by its questions alone.
     const plan = this.#isWhole ? undefined : planDecision(inputs);
     return { inputs, plan, durationMs: durationMs(plan, inputs) };
   }
 
-  /** How much of a shared run a decision is; undefined: it has its own. */
-  shareOf({ stateTokens, questions }: DecisionSize): BatchShare | undefined {
+  /** How a decision is cut for a device; undefined: it is not on one. */
+  slicesOf({ stateTokens, questions }: DecisionSize): QuestionSlice[] | undefined {
+    if (!this.#isWhole) return undefined;
+    const questionTokens = questions.map(({ tokens, options }) => tokens + SPECIALS + options);
+    const isExact = this.#batched === undefined;
+    return sliceQuestions({ stateTokens, questionTokens, runTokens: this.#runTokens, isExact });
+  }
+
+  /** How much of a shared run so many tokens are; undefined: they have their own. */
+  shareOf(tokens: number): BatchShare | undefined {
     const model = this.#batched;
-    const ofQuestions = questions.map(({ tokens, options }) => tokens + SPECIALS + options);
-    return model && { model, tokens: stateTokens + sum(ofQuestions) };
+    return model && { model, tokens };
   }
 
   /** A worker has the document from now on, or will soon. */

@@ -1,16 +1,17 @@
 // The ticket of one decision. It is measured and planned once, and runs as one task on the worker that
-// knows the document, or cut into parts that any worker takes (cut-decision.ts). The answer is the same to the bit.
+// knows the document, or cut into parts that any worker takes (cut-decision.ts). The answer is the same to the bit. On a device
+// it is one task, or a few (device-decision.ts).
 
 import { toAnswer } from '../../domain/answer.ts';
 import type { DecideTask } from '../../runtime/messages.ts';
 import { CountPart } from '../cost/token-counting.ts';
 import { countCharacters } from '../cost/work-size.ts';
 import type { Caller, DecideJob, DecideResult, Ticket } from '../engine.ts';
-import { type BatchShare, estimateShare } from '../scheduling/batching.ts';
 import { Part, QueuedTicket } from '../scheduling/queued-ticket.ts';
 import { CutDecision } from './cut-decision.ts';
 import type { DecidingModel, DecisionOutcome, MeasuredDecision } from './deciding-model.ts';
 import type { DecisionSize } from './decision-cost.ts';
+import { DeviceDecision } from './device-decision.ts';
 import type { DocumentHashes } from './state-directory.ts';
 
 export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket<DecideResult> {
@@ -20,6 +21,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
   #known: MeasuredDecision | undefined;
   #whole: WholeDecision | undefined;
   #cut: CutDecision | undefined;
+  #onDevice: DeviceDecision | undefined;
 
   constructor(model: DecidingModel, job: DecideJob, caller: Caller) {
     super(caller);
@@ -40,11 +42,10 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
     const job = this.#job;
     const measured = this.#measured;
     const { inputs, plan, durationMs } = model.plan(measured);
-    const batch = model.shareOf(measured.size);
-    if (batch !== undefined) {
-      const { costMs, durationMs: batchMs } = estimateShare(batch);
-      this.#whole = new WholeDecision(costMs, { model, job, size: measured.size, document: undefined, batch });
-      this.plan({ parts: [this.#whole], durationMs: batchMs });
+    const slices = model.slicesOf(measured.size);
+    if (slices !== undefined) {
+      this.#onDevice = new DeviceDecision({ model, job, size: measured.size, slices });
+      this.plan(this.#onDevice.begin());
     } else if (plan === undefined) {
       const { size, document } = measured;
       const costMs = model.cost.wholeMs(size, size.stateTokens * inputs.keptPart);
@@ -60,6 +61,11 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
 
   protected override next() {
     return this.#cut?.next() ?? super.next();
+  }
+
+  /** One slice after the other: all at once they would fill the device, and end no sooner. */
+  override get mayRun(): boolean {
+    return super.mayRun && (this.#onDevice === undefined || this.runningParts === 0);
   }
 
   /** Only a cut decision needs more than a worker: memory that workers share. */
@@ -81,7 +87,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
   }
 
   protected collect(): DecideResult {
-    const outcome = this.#cut?.collect() ?? this.#whole?.collect();
+    const outcome = (this.#cut ?? this.#onDevice ?? this.#whole)?.collect();
     if (outcome === undefined) throw new Error('a decision ended that was not planned');
     this.#model.count(outcome);
     const { probabilities, inputTokens, keptTokens, vector, views, tokenizeMs, inferMs } = outcome;
@@ -91,7 +97,7 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
       timings: { queueMs: this.queueMs ?? 0, tokenizeMs, inferMs },
       source: { answer: 'run', keptTokens },
       ...(vector && { vector }),
-      ...(this.#whole?.hadCompany && { isBatched: true }),
+      ...(this.#onDevice?.hadCompany && { isBatched: true }),
       ...(views && { views }),
     };
   }
@@ -105,7 +111,6 @@ export class DecisionTicket extends QueuedTicket<DecideResult> implements Ticket
 interface WholeOptions extends MeasuredDecision {
   readonly model: DecidingModel;
   readonly job: DecideJob;
-  readonly batch?: BatchShare;
 }
 
 /** All of a decision as one task. */
@@ -117,8 +122,8 @@ class WholeDecision extends Part<DecideTask> {
   readonly #document: DocumentHashes | undefined;
   readonly #encodeMs: number;
 
-  constructor(costMs: number, { model, job, size, document, batch }: WholeOptions) {
-    super(costMs, batch);
+  constructor(costMs: number, { model, job, size, document }: WholeOptions) {
+    super(costMs);
     this.#model = model;
     this.#job = job;
     this.#size = size;

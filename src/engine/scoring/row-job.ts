@@ -16,7 +16,7 @@ export interface FinishedRows<T extends RowTask> {
 }
 
 /** What all results have in common. */
-export type CommonResult = Pick<JobResult, 'inputTokens' | 'timings' | 'source'>;
+export type CommonResult = Pick<JobResult, 'inputTokens' | 'timings' | 'source' | 'isBatched'>;
 
 export interface RowJob<T extends RowTask = RowTask> {
   readonly queueClass: QueueClass;

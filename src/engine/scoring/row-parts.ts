@@ -14,23 +14,29 @@ export interface SizedRow {
 
 export interface RowGroup {
   readonly rows: readonly SizedRow[];
+  /** Estimated worker time. */
   readonly costMs: number;
 }
 
 /**
- * Parts of at most so much worker time, or of one row: rows are not cut. The longest come first: no worker begins one when the
+ * Parts of at most so much, or of one row: rows are not cut. The longest come first: no worker begins one when the
  * others are done, and a job that is refused because a row is too long is refused before the others are run.
+ * @param sizeOf what a row is of `most`
  */
-export function groupRows(rows: readonly SizedRow[], mostMs: number): RowGroup[] {
-  const groups: { rows: SizedRow[]; costMs: number }[] = [];
+export function groupRows(
+  rows: readonly SizedRow[],
+  most: number,
+  sizeOf: (row: SizedRow) => number,
+): Pick<RowGroup, 'rows'>[] {
+  const groups: { rows: SizedRow[]; size: number }[] = [];
   for (const sized of [...rows].sort((a, b) => b.letters - a.letters || a.row - b.row)) {
     let group = groups.at(-1);
-    if (group === undefined || group.costMs + sized.costMs > mostMs) {
-      group = { rows: [], costMs: 0 };
+    if (group === undefined || group.size + sizeOf(sized) > most) {
+      group = { rows: [], size: 0 };
       groups.push(group);
     }
     group.rows.push(sized);
-    group.costMs += sized.costMs;
+    group.size += sizeOf(sized);
   }
-  return groups;
+  return groups.map((group) => ({ rows: group.rows }));
 }

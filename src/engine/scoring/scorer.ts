@@ -5,6 +5,7 @@ import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type { ModelFolder } from '../../runtime/model-folder/manifest.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import type { Caller, DecideJob, RerankJob } from '../engine.ts';
+import type { BatchLimits } from '../scheduling/batching.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { entailmentRows } from './entailment-rows.ts';
 import { markerRows } from './marker-rows.ts';
@@ -18,6 +19,8 @@ export interface ScorerOptions {
   readonly folders: readonly ModelFolder[];
   readonly scheduler: Scheduler;
   readonly counting: TokenCounting;
+  /** Of runs that rows of several callers share, where the workers say that they may. Default: never */
+  readonly batch?: BatchLimits | undefined;
 }
 
 export class Scorer {
@@ -28,8 +31,8 @@ export class Scorer {
     this.#models = new Map(models.map((model) => [model.manifest.id, model]));
   }
 
-  calibrate({ modelId, timedCases }: LoadedModelReport): void {
-    this.#models.get(modelId)?.calibrate(timedCases);
+  calibrate(report: LoadedModelReport): void {
+    this.#models.get(report.modelId)?.calibrate(report);
   }
 
   /** What the card of a model tells besides its manifest; nothing of other models. */

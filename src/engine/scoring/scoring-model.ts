@@ -2,7 +2,7 @@
 // what was learnt of their cost.
 
 import { sum } from '../../domain/sum.ts';
-import type { TimedCase } from '../../runtime/load-report.ts';
+import type { LoadedModelReport } from '../../runtime/load-report.ts';
 import type {
   EntailmentManifest,
   MarkerEncoderManifest,
@@ -14,6 +14,13 @@ import { addWork, CostModel } from '../cost/cost-model.ts';
 import type { TokenCounting } from '../cost/token-counting.ts';
 import { TokenRatio } from '../cost/token-ratio.ts';
 import { embedWork, TASK_WORK } from '../cost/work-size.ts';
+import {
+  type BatchedModel,
+  type BatchLimits,
+  type BatchShare,
+  estimateShare,
+  openBatches,
+} from '../scheduling/batching.ts';
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { MOST_ROWS } from './decision-limits.ts';
 import { groupRows, type RowGroup, type SizedRow } from './row-parts.ts';
@@ -36,6 +43,8 @@ export interface ScoringModelOptions {
   readonly folder: ScoringFolder;
   readonly scheduler: Scheduler;
   readonly counting: TokenCounting;
+  /** Of runs that rows of several callers share, where the workers say that they may. Default: never */
+  readonly batch?: BatchLimits | undefined;
 }
 
 export class ScoringModel {
@@ -47,8 +56,12 @@ export class ScoringModel {
   readonly #mostTokens: number;
   readonly #costs = new CostModel();
   readonly #ratio = new TokenRatio();
+  readonly #batchLimits: BatchLimits | undefined;
+  /** undefined: each row runs by itself. */
+  #batched: BatchedModel | undefined;
 
-  constructor({ folder: { manifest, frames }, scheduler, counting }: ScoringModelOptions) {
+  constructor({ folder: { manifest, frames }, scheduler, counting, batch }: ScoringModelOptions) {
+    this.#batchLimits = batch;
     this.scheduler = scheduler;
     this.manifest = manifest;
     this.counting = counting;
@@ -64,8 +77,9 @@ export class ScoringModel {
     return { ...ofRow, ...(type === 'decision' ? { request_rows: MOST_ROWS } : {}) };
   }
 
-  /** @param cases run warm, each row by itself */
-  calibrate(cases: readonly TimedCase[]): void {
+  /** @param report with cases run warm, each row by itself */
+  calibrate({ timedCases: cases, batches }: Pick<LoadedModelReport, 'timedCases' | 'batches'>): void {
+    this.#batched = openBatches(this.manifest.id, batches, this.#batchLimits);
     const measured = cases.map(({ characters, tokens, rows = [tokens], wallMs }) => {
       this.#ratio.observe(characters, tokens - rows.length * this.#specialTokens);
       return { work: addWork(rows.map(embedWork)), wallMs };
@@ -83,11 +97,22 @@ export class ScoringModel {
 
   /** In parts that all free workers share, and that let others through. */
   split(rows: readonly SizedRow[]): RowGroup[] {
+    const batched = this.#batched;
+    if (batched !== undefined) {
+      const groups = groupRows(rows, batched.limits.tokens, ({ tokens }) => tokens);
+      return groups.map((group) => ({ ...group, costMs: estimateShare(shareOf(batched, group.rows)).costMs }));
+    }
     const costMs = sum(rows.map((row) => row.costMs));
     const helpers = costMs < LEAST_SHARED_MS ? 1 : Math.max(1, this.scheduler.idleWorkers);
     const taskMs = this.#costs.estimateMs(TASK_WORK);
-    const groups = groupRows(rows, Math.min(PART_MS, (costMs / helpers) * ROUNDING));
-    return groups.map((group) => ({ ...group, costMs: group.costMs + taskMs }));
+    const mostMs = Math.min(PART_MS, (costMs / helpers) * ROUNDING);
+    const groups = groupRows(rows, mostMs, (row) => row.costMs);
+    return groups.map((group) => ({ ...group, costMs: sum(group.rows.map((row) => row.costMs)) + taskMs }));
+  }
+
+  /** How much of a shared run these rows are; undefined: they have their own. */
+  shareOf({ rows }: Pick<RowGroup, 'rows'>): BatchShare | undefined {
+    return this.#batched && shareOf(this.#batched, rows);
   }
 
   /** From the begin of the work to the answer, when nothing comes between. */
@@ -107,4 +132,8 @@ export class ScoringModel {
     this.#costs.observe({ work: addWork([TASK_WORK, ...works]), wallMs });
     this.#ratio.observe(sum(rows.map(({ letters }) => letters)), inputTokens);
   }
+}
+
+function shareOf(model: BatchedModel, rows: readonly SizedRow[]): BatchShare {
+  return { model, tokens: sum(rows.map(({ tokens }) => tokens)) };
 }

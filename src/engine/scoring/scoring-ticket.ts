@@ -3,6 +3,7 @@
 import { sum } from '../../domain/sum.ts';
 import { CountPart } from '../cost/token-counting.ts';
 import type { Caller, JobResult, Ticket } from '../engine.ts';
+import type { BatchShare } from '../scheduling/batching.ts';
 import { Part, type QueueClass, QueuedTicket } from '../scheduling/queued-ticket.ts';
 import type { RowJob, RowTask } from './row-job.ts';
 import type { RowGroup, SizedRow } from './row-parts.ts';
@@ -30,7 +31,9 @@ export class ScoringTicket extends QueuedTicket<JobResult> implements Ticket<Job
     if (this.isIn) return;
     const model = this.#model;
     const job = this.#job;
-    this.#parts = model.split(model.sizeRows(job.letters)).map((group) => new RowPart(group, job));
+    this.#parts = model
+      .split(model.sizeRows(job.letters))
+      .map((group) => new RowPart(group, job, model.shareOf(group)));
     this.plan({ parts: this.#parts, durationMs: model.durationMs(this.#parts) });
     model.scheduler.submit(this);
   }
@@ -46,6 +49,7 @@ export class ScoringTicket extends QueuedTicket<JobResult> implements Ticket<Job
       inputTokens: total('inputTokens'),
       timings: { queueMs: this.queueMs ?? 0, tokenizeMs: total('tokenizeMs'), inferMs: total('inferMs') },
       source: { answer: 'run', keptTokens: 0 },
+      ...(this.#parts.some(({ hadCompany }) => hadCompany) && { isBatched: true }),
     });
   }
 }
@@ -55,8 +59,8 @@ class RowPart extends Part<RowTask> {
   readonly sized: readonly SizedRow[];
   readonly #job: RowJob;
 
-  constructor({ rows, costMs }: RowGroup, job: RowJob) {
-    super(costMs);
+  constructor({ rows, costMs }: RowGroup, job: RowJob, batch: BatchShare | undefined) {
+    super(costMs, batch);
     this.sized = rows;
     this.#job = job;
   }

@@ -24,7 +24,7 @@ interface KeptDecision {
 
 type KeptEmbeddings = Pick<EmbedResult, 'embeddings' | 'inputTokens' | 'truncated' | 'isBatched'>;
 
-type KeptScores = Pick<RerankResult, 'scores' | 'inputTokens' | 'truncated'>;
+type KeptScores = Pick<RerankResult, 'scores' | 'inputTokens' | 'truncated' | 'isBatched'>;
 
 export type KeptAnswer = KeptDecision | KeptEmbeddings | KeptScores;
 
@@ -34,7 +34,10 @@ export function toKept(result: JobResult): KeptAnswer {
     const { embeddings, truncated, isBatched } = result;
     return { embeddings, inputTokens, truncated, ...(isBatched && { isBatched }) };
   }
-  if ('scores' in result) return { scores: result.scores, inputTokens, truncated: result.truncated };
+  if ('scores' in result) {
+    const { scores, truncated, isBatched } = result;
+    return { scores, inputTokens, truncated, ...(isBatched && { isBatched }) };
+  }
   const probabilities = result.answers.map((answer) => Float64Array.from(probabilitiesInOrder(answer)));
   const { vector, views, isBatched } = result;
   return { probabilities, inputTokens, vector, views, isBatched };

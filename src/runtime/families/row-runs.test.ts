@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { AppError } from '../../domain/errors.ts';
 import { OutOfDeviceMemory } from '../device-faults.ts';
-import { packByLength, runTogether } from './row-runs.ts';
+import type { GraphSession } from '../session.ts';
+import { packByLength, runPacked, runSoundly, runTogether } from './row-runs.ts';
 
 const own = (row: number): number => row;
 const rows = Array.from({ length: 9 }, (_, place) => place);
@@ -53,4 +54,57 @@ it('does not run again what failed for another reason', async () => {
   });
   await expect(lost).rejects.toThrow('719');
   expect(runs).toBe(1);
+});
+
+it('gives each row of several runs what was found of it, or why there was no room', async () => {
+  const all = [5, 1, 4, 2, 3].map((size) => ({ size }));
+  const run = async (some: readonly { size: number }[]) => {
+    if (some.some(({ size }) => size === 5)) throw new OutOfDeviceMemory(new Error('CUDA failure 2: out of memory'));
+    return some.map(({ size }) => size * 10);
+  };
+  const found = await runPacked(all, { sizeOf: ({ size }) => size, mostTokens: 4, run });
+  const [first = { size: 0 }, ...others] = all;
+  expect(others.map((row) => found.take(row))).toEqual([10, 40, 20, 30]);
+  expect(() => found.take(first)).toThrow(OutOfDeviceMemory);
+  expect(() => found.take({ size: 9 })).toThrow('left out');
+});
+
+const [half, full] = ['half', 'full'].map(
+  (name): GraphSession => ({
+    outputs: [name],
+    run: async () => ({}),
+    runInto: async () => undefined,
+    close: async () => undefined,
+  }),
+) as [GraphSession, GraphSession];
+
+/** What overflows in half precision; all else is ten times the row. */
+function soundRuns(overflowing: readonly number[], precise: GraphSession | undefined) {
+  const ran: (readonly [string | undefined, readonly number[]])[] = [];
+  const run = async (session: GraphSession, some: readonly number[]) => {
+    ran.push([session.outputs[0], some]);
+    return some.map((row) => (session === half && overflowing.includes(row) ? Number.NaN : 10 * row));
+  };
+  return { ran, runs: { session: half, precise: async () => precise, run, isSound: Number.isFinite } };
+}
+
+it('runs what overflows in half precision again in full, each row by itself', async () => {
+  const { ran, runs } = soundRuns([2, 4], full);
+  expect(await runSoundly([1, 2, 3, 4], runs)).toEqual([10, 20, 30, 40]);
+  expect(ran).toEqual([
+    ['half', [1, 2, 3, 4]],
+    ['full', [2]],
+    ['full', [4]],
+  ]);
+});
+
+it('leaves what overflows as it is where there is no other graph', async () => {
+  const { ran, runs } = soundRuns([2], undefined);
+  expect(await runSoundly([1, 2], runs)).toEqual([10, Number.NaN]);
+  expect(ran).toHaveLength(1);
+});
+
+it('refuses a graph that gives fewer rows than it was asked for', async () => {
+  const { runs } = soundRuns([], full);
+  await expect(runSoundly([1, 2], { ...runs, run: async () => [10] })).rejects.toThrow('gave 1 rows where 2 were due');
 });

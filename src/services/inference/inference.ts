@@ -190,7 +190,7 @@ export class InferenceService {
       // The query is read beside every document.
       inputs: job.documents.flatMap((document) => [job.query, document]),
       ticket: this.#engine.ticketFor(job, caller),
-      toResult: ({ scores, inputTokens, truncated, timings, source }) => {
+      toResult: ({ scores, inputTokens, truncated, timings, source, isBatched }) => {
         return {
           model,
           ranking: rankDocuments(scores).slice(0, topN),
@@ -198,6 +198,7 @@ export class InferenceService {
           usage: usageOf(inputTokens),
           timings,
           source,
+          isBatched,
         };
       },
       writer,

@@ -1,19 +1,23 @@
 // Family `pair-scorer`: a pair of texts in one row, logits out: a model of entailment or a reranker. One pair per run,
-// unpadded, so that a pair's logits never depend on its neighbours. What logits mean is pair-readout.ts's.
+// unpadded, so that a pair's logits never depend on its neighbours; on devices many, where the operator allows it. What logits
+// mean is pair-readout.ts's.
 
-import type { ScorePairsReply } from '../../messages.ts';
+import type { ScorePairsReply, TaskReply } from '../../messages.ts';
 import type { EntailmentManifest, RerankerManifest } from '../../model-folder/manifest.ts';
 import { floatValues, type GraphSession } from '../../session.ts';
-import { countFrameIds, type Frame, fillFrame } from '../../tokenizer/frames.ts';
+import { countFrameIds, type Frame, type FramedRow, fillFrame } from '../../tokenizer/frames.ts';
 import type { Tokenizer } from '../../tokenizer/tokenizer.ts';
 import { requireFinite } from '../finite-logits.ts';
-import { rowFeeds } from '../row-feeds.ts';
+import { paddedFeeds, rowFeeds } from '../row-feeds.ts';
+import { isSound, runPacked, runSoundly, type SharedRows, splitRows, toReply, valueOrError } from '../row-runs.ts';
 import { type PairTexts, pairFrame, tokenizeFirst, tokenizePairs } from './pair-tokens.ts';
 
 interface PairScorerParts<M> {
   readonly manifest: M;
   readonly tokenizer: Tokenizer;
   readonly score: GraphSession;
+  /** On a device. */
+  readonly rows?: SharedRows | undefined;
 }
 
 export class PairScorer<M extends EntailmentManifest | RerankerManifest = EntailmentManifest | RerankerManifest> {
@@ -44,18 +48,44 @@ export class PairScorer<M extends EntailmentManifest | RerankerManifest = Entail
 
   /** @throws AppError context_length_exceeded */
   async scorePairs(task: PairTexts): Promise<ScorePairsReply> {
-    const startedMs = performance.now();
     // All are checked before the first is run: a call that must fail costs no inference.
-    const { first, seconds, inputTokens } = tokenizePairs(task, this.#parts, this.#readFirst(task.first));
-    const tokenizedMs = performance.now();
+    const { rows, ...read } = this.#readRows(task);
+    const startedMs = performance.now();
     const logits: Float32Array[] = [];
-    for (const { ids } of seconds) logits.push(await this.#run(first, ids));
+    for (const row of rows) logits.push(await this.#run(row));
+    return { logits, ...read, inferMs: performance.now() - startedMs };
+  }
+
+  /** How pairs of several callers are scored in one run; undefined: they are not. */
+  get sharedRows(): SharedRows | undefined {
+    const { rows } = this.#parts;
+    return rows?.isExact ? undefined : rows;
+  }
+
+  /** Each as if by itself, within the tolerance of padding. @returns `[tasks]` */
+  async scoreTogether(tasks: readonly PairTexts[], { mostTokens }: SharedRows): Promise<TaskReply[]> {
+    const reads = tasks.map((task) => valueOrError(() => this.#readRows(task)));
+    const startedMs = performance.now();
+    const all = reads.flatMap((read) => (read instanceof Error ? [] : read.rows));
+    const sizeOf = ({ ids }: FramedRow) => ids.length;
+    const found = await runPacked(all, { sizeOf, mostTokens, run: (rows) => this.#runRows(rows) });
+    return reads.map((each) =>
+      toReply(each, ({ rows, ...read }) => {
+        const logits = rows.map((row) => requireFinite(found.take(row), this.#labels));
+        return { logits, ...read, inferMs: performance.now() - startedMs };
+      }),
+    );
+  }
+
+  /** @throws AppError context_length_exceeded */
+  #readRows(task: PairTexts) {
+    const startedMs = performance.now();
+    const { first, seconds, inputTokens } = tokenizePairs(task, this.#parts, this.#readFirst(task.first));
     return {
-      logits,
+      rows: seconds.map(({ ids }) => fillFrame(this.#frame, first, ids)),
       inputTokens,
       truncated: seconds.filter(({ isTruncated }) => isTruncated).map(({ place }) => place),
-      tokenizeMs: tokenizedMs - startedMs,
-      inferMs: performance.now() - tokenizedMs,
+      tokenizeMs: performance.now() - startedMs,
     };
   }
 
@@ -66,11 +96,22 @@ export class PairScorer<M extends EntailmentManifest | RerankerManifest = Entail
   }
 
   /** @returns `[labels]` */
-  async #run(first: Int32Array, second: Int32Array): Promise<Float32Array> {
+  async #run(row: FramedRow): Promise<Float32Array> {
+    const [logits] = await this.#runRows([row]);
+    return requireFinite(logits ?? new Float32Array(), this.#labels);
+  }
+
+  /** @returns `[rows]`, each `[labels]` */
+  async #runRows(rows: readonly FramedRow[]): Promise<Float32Array[]> {
+    const { score, rows: shared } = this.#parts;
+    const run = (session: GraphSession, some: readonly FramedRow[]) => this.#score(session, some);
+    return await runSoundly(rows, { session: score, precise: shared?.precise, run, isSound });
+  }
+
+  async #score(session: GraphSession, rows: readonly FramedRow[]): Promise<Float32Array[]> {
     const { graph_io: graphIo } = this.manifest;
-    const outputs = await this.#parts.score.run(rowFeeds(graphIo, fillFrame(this.#frame, first, second)), [
-      graphIo.output,
-    ]);
-    return requireFinite(floatValues(outputs[graphIo.output]), this.#labels);
+    const [row] = rows;
+    const feeds = rows.length === 1 && row !== undefined ? rowFeeds(graphIo, row) : paddedFeeds(graphIo, rows);
+    return splitRows(floatValues((await session.run(feeds, [graphIo.output]))[graphIo.output]), rows.length);
   }
 }

@@ -24,6 +24,13 @@ export interface RunLimits {
 const KEYS_PER_TOKEN = 8;
 /** Of the tokens of a run: what may be padding before a further run is the better choice. */
 const MOST_PADDING = 0.25;
+/** Of the tokens of a run: what its questions may have in any case, so that a long document is not read for each of them. */
+export const ROWS_BESIDE_LONG = 0.25;
+
+/** How many questions about one document a run has at most. @param stateTokens specials included */
+export function rowsOfRun(stateTokens: number, runTokens: number): number {
+  return Math.max(1, Math.floor((KEYS_PER_TOKEN * runTokens) / Math.max(1, stateTokens)));
+}
 
 /** Like rows together: as many windows, of like length, of the same document. @returns runs of at least one row */
 export function packDecisionRows<Row extends DecisionRow>(rows: readonly Row[], limits: RunLimits): Row[][] {
@@ -78,10 +85,14 @@ class RunSize {
   }
 
   fits(mostTokens: number): boolean {
-    const padded = this.#keys.size * this.#longestWindow + this.#rows * this.#longestRow;
+    const ofRows = this.#rows * this.#longestRow;
+    const padded = this.#keys.size * this.#longestWindow + ofRows;
     const keys = this.#rows * this.#mostWindows * this.#longestWindow;
     const padding = padded - this.#tokens;
-    return padded <= mostTokens && keys <= KEYS_PER_TOKEN * mostTokens && padding <= MOST_PADDING * mostTokens;
+    // All rows are about the same windows: there is no run in which these would be fewer.
+    const isOneDocument = this.#keys.size === this.#mostWindows;
+    const hasRoom = padded <= mostTokens || (isOneDocument && ofRows <= ROWS_BESIDE_LONG * mostTokens);
+    return hasRoom && keys <= KEYS_PER_TOKEN * mostTokens && padding <= MOST_PADDING * mostTokens;
   }
 }
 

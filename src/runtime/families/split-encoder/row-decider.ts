@@ -1,14 +1,14 @@
 // Whole decisions of several callers in shared runs, on devices. Nothing is kept of a document: on a device it costs less to
 // encode it again than to bring its keys and values there.
 
-import { AppError, toErrorRecord } from '../../../domain/errors.ts';
+import { AppError } from '../../../domain/errors.ts';
 import { softmax, temperatureOf } from '../../../domain/temperature.ts';
 import type { DecideReply, DecideTask, TaskReply } from '../../messages.ts';
 import type { SplitEncoderManifest } from '../../model-folder/manifest.ts';
 import type { GraphSession } from '../../session.ts';
 import { requireFinite } from '../finite-logits.ts';
 import { restoreOrder } from '../option-order.ts';
-import { packByLength, runTogether, valueOrError } from '../row-runs.ts';
+import { packByLength, runSoundly, runTogether, toReply, valueOrError } from '../row-runs.ts';
 import { type DecisionRow, packDecisionRows, type RunLimits } from './decision-rows.ts';
 import type { PreparedQuestion } from './prompt.ts';
 import type { PromptReader } from './prompt-reader.ts';
@@ -67,23 +67,23 @@ export class RowDecider {
     const done = reads.flatMap((read) => (read instanceof Error ? [] : [read]));
     const found = await this.#runAll(done);
     const logits = await this.#answerAll(done, found);
-    return tasks.map((task, place): TaskReply => {
-      const read = reads[place];
-      if (read === undefined || read instanceof Error) return { error: toErrorRecord(read) };
-      try {
-        const own = logits.get(read) ?? [];
-        return { value: this.#toReply({ task, read, logits: own }, found, startedMs) };
-      } catch (error) {
-        return { error: toErrorRecord(error) };
-      }
-    });
+    return tasks.map((task, place) =>
+      toReply(reads[place] ?? new Error('a task was left out'), (read) =>
+        this.#toReply({ task, read, logits: logits.get(read) ?? [] }, found, startedMs),
+      ),
+    );
   }
 
-  #read({ state, questions }: Pick<DecideTask, 'state' | 'questions'>): ReadDecision {
+  #read({
+    state,
+    questions,
+    countedQuestions,
+  }: Pick<DecideTask, 'state' | 'questions' | 'countedQuestions'>): ReadDecision {
     const startedMs = performance.now();
     const { prompts } = this.#parts;
     const { windows, inputTokens } = prompts.readState(state);
     const tokenized = prompts.readQuestions(questions);
+    const { questionTokens } = countedQuestions === undefined ? tokenized : prompts.readQuestions(countedQuestions);
     const stateTokens = countTokens(windows);
     const asked = tokenized.questions.map((each): QuestionRows => {
       const question = prompts.prepare(each, stateTokens);
@@ -92,7 +92,7 @@ export class RowDecider {
       return { question, rows };
     });
     const tokenizeMs = performance.now() - startedMs;
-    return { inputTokens: inputTokens + tokenized.questionTokens, windows, questions: asked, tokenizeMs };
+    return { inputTokens: inputTokens + questionTokens, windows, questions: asked, tokenizeMs };
   }
 
   async #runAll(reads: readonly ReadDecision[]): Promise<Map<DecisionRow, Result<FoundRow>>> {
@@ -106,19 +106,10 @@ export class RowDecider {
     return found;
   }
 
-  /** What overflows in half precision is run again in full. */
   async #run(rows: readonly DecisionRow[]): Promise<FoundRow[]> {
     const { batch, precise } = this.#parts.sessions;
-    const found = await runRows(batch, rows);
-    for (const [place, { pieces, vector }] of found.entries()) {
-      if (pieces.every(Number.isFinite) && vector.every(Number.isFinite)) continue;
-      const session = await precise();
-      const row = rows[place];
-      if (session === undefined || row === undefined) continue;
-      const [again] = await runRows(session, [row]);
-      if (again !== undefined) found[place] = again;
-    }
-    return found;
+    const isSound = ({ pieces, vector }: FoundRow) => pieces.every(Number.isFinite) && vector.every(Number.isFinite);
+    return await runSoundly(rows, { session: batch, precise, run: runRows, isSound });
   }
 
   async #answer(

@@ -1,14 +1,13 @@
 // Family `text-encoder`: one vector per text, of length 1. One text, or one window of it, per run, so that a vector never
 // depends on its neighbours (dynamic quantization scales by the whole run); on devices many, where the operator allows it.
 
-import { AppError, toErrorRecord } from '../../../domain/errors.ts';
 import type { EmbeddedWindows, EmbedReply, EmbedTask, TaskReply } from '../../messages.ts';
 import type { TextEncoderManifest } from '../../model-folder/manifest.ts';
 import { floatValues, type GraphSession } from '../../session.ts';
 import { countFrameIds, type Frame, type FramedRow, fillFrame } from '../../tokenizer/frames.ts';
 import type { Tokenizer } from '../../tokenizer/tokenizer.ts';
 import { paddedFeeds, rowFeeds } from '../row-feeds.ts';
-import { packByLength, runTogether, valueOrError } from '../row-runs.ts';
+import { runPacked, runSoundly, type SharedRows, toReply, valueOrError } from '../row-runs.ts';
 import { type EmbeddingTokens, type EmbeddingWindow, tokenizeInputs, windowTokens } from './embedding-tokens.ts';
 import { finishVector, meanOfWindows } from './embedding-vector.ts';
 import { poolRow, type RowOutput } from './pooling.ts';
@@ -17,16 +16,8 @@ interface TextEncoderParts {
   readonly manifest: TextEncoderManifest;
   readonly tokenizer: Tokenizer;
   readonly embed: GraphSession;
-  /** Where the device reads many rows in one run. */
+  /** On a device. */
   readonly rows?: SharedRows | undefined;
-}
-
-/** Rows of several callers in one run. */
-export interface SharedRows {
-  /** Of a run, padding included. */
-  readonly mostTokens: number;
-  /** The graph in full precision, for rows that overflow in half; undefined: there is none. */
-  readonly precise: () => Promise<GraphSession | undefined>;
 }
 
 export class TextEncoder {
@@ -74,53 +65,43 @@ export class TextEncoder {
 
   /** How rows of several callers are read in one run; undefined: they are not. */
   get sharedRows(): SharedRows | undefined {
-    return this.#parts.rows;
+    const { rows } = this.#parts;
+    return rows?.isExact ? undefined : rows;
   }
 
   /** Each as if by itself, within the tolerance of padding. @returns `[tasks]` */
   async embedTogether(
     tasks: readonly Omit<EmbedTask, 'kind' | 'modelId'>[],
-    { mostTokens, precise }: SharedRows,
+    { mostTokens }: SharedRows,
   ): Promise<TaskReply[]> {
-    const reads = tasks.map((task) => valueOrError(() => this.#tokenizeTimed(task)));
+    const reads = tasks.map((task) => valueOrError(() => this.#readRowsOf(task)));
     const startedMs = performance.now();
-    const rows = reads.flatMap((read) =>
-      read instanceof Error
-        ? []
-        : read.tokens.rows.flatMap(({ windows }) => windows.map((window) => this.#frameRow(window))),
+    const rows = reads.flatMap((read) => (read instanceof Error ? [] : read.rows.flat()));
+    const sizeOf = ({ row }: WindowRow) => row.ids.length;
+    const found = await runPacked(rows, { sizeOf, mostTokens, run: (some) => this.#runRows(some) });
+    return reads.map((each) =>
+      toReply(each, ({ task, tokens, rows: ofInputs, ms }) => {
+        const embeddings = ofInputs.map((ofInput, at) => {
+          const vectors = ofInput.map((row) => found.take(row));
+          return this.#finish(task, at, { vectors, tokens: ofInput.map(({ window }) => contentTokens(window)) });
+        });
+        return { embeddings, ...summary(tokens), tokenizeMs: ms, inferMs: performance.now() - startedMs };
+      }),
     );
-    const vectors = new Map<EmbeddingWindow, Float32Array | AppError>();
-    for (const run of packByLength(rows, ({ row }) => row.ids.length, mostTokens)) {
-      const found = await runTogether(run, (some) => this.#runRows(some, precise));
-      for (const [place, { window }] of run.entries()) {
-        const vector = found[place];
-        if (vector !== undefined) vectors.set(window, vector);
-      }
-    }
-    return tasks.map((task, place): TaskReply => {
-      const read = reads[place];
-      if (read === undefined || read instanceof Error) return { error: toErrorRecord(read) };
-      try {
-        const embeddings = read.tokens.rows.map(({ windows }, at) => this.#finish(task, at, takeAll(windows, vectors)));
-        return {
-          value: { embeddings, ...summary(read.tokens), tokenizeMs: read.ms, inferMs: performance.now() - startedMs },
-        };
-      } catch (error) {
-        return { error: toErrorRecord(error) };
-      }
-    });
   }
 
   /** One window after the other: none depends on its neighbours. */
   async #read(windows: readonly EmbeddingWindow[]): Promise<EmbeddedWindows> {
     const vectors: Float32Array[] = [];
     for (const window of windows) vectors.push(await this.#run(window));
-    return { vectors, tokens: windows.map(({ ids, promptTokens }) => ids.length - promptTokens) };
+    return { vectors, tokens: windows.map(contentTokens) };
   }
 
-  #tokenizeTimed(task: Omit<EmbedTask, 'kind' | 'modelId'>): { tokens: EmbeddingTokens; ms: number } {
+  #readRowsOf(task: Omit<EmbedTask, 'kind' | 'modelId'>) {
     const startedMs = performance.now();
-    return { tokens: this.#tokenize(task), ms: performance.now() - startedMs };
+    const tokens = this.#tokenize(task);
+    const rows = tokens.rows.map(({ windows }) => windows.map((window) => this.#frameRow(window)));
+    return { task, tokens, rows, ms: performance.now() - startedMs };
   }
 
   #tokenize({ inputs, longInputs, prompt }: Omit<EmbedTask, 'kind' | 'modelId'>): EmbeddingTokens {
@@ -150,28 +131,34 @@ export class TextEncoder {
 
   /** @returns `[dimensions]` of the model */
   async #run(window: EmbeddingWindow): Promise<Float32Array> {
-    const { manifest, embed } = this.#parts;
+    const { manifest, embed, rows } = this.#parts;
+    const framed = this.#frameRow(window);
+    if (rows !== undefined) {
+      const [vector] = await this.#runRows([framed]);
+      return vector ?? new Float32Array();
+    }
     const { graph_io: graphIo } = manifest;
     const { output } = graphIo;
-    const { row, from } = this.#frameRow(window);
+    const { row, from } = framed;
     const outputs = await embed.run(rowFeeds(graphIo, row), [output]);
     const values = floatValues(outputs[output]);
     return poolRow({ values, dims: outputs[output]?.dims ?? [] }, { size: row.ids.length, from }, manifest);
   }
 
-  /** What overflows in half precision is run again in full. @returns `[rows]`, each `[dimensions]` of the model */
-  async #runRows(rows: readonly WindowRow[], precise: SharedRows['precise']): Promise<Float32Array[]> {
-    const read = await this.#readRows(this.#parts.embed, rows);
-    const vectors: Float32Array[] = [];
-    for (const [place, found] of read.entries()) {
-      const row = rows[place];
-      if (row === undefined) continue;
-      const session = found.output.values.every(Number.isFinite) ? undefined : await precise();
-      const [again] = session === undefined ? [found] : await this.#readRows(session, [row]);
-      const { output, size } = again ?? found;
-      vectors.push(poolRow(output, { size, from: row.from }, this.#parts.manifest));
-    }
-    return vectors;
+  /** @returns `[rows]`, each `[dimensions]` of the model */
+  async #runRows(rows: readonly WindowRow[]): Promise<Float32Array[]> {
+    const { embed, manifest, rows: shared } = this.#parts;
+    const read = await runSoundly(rows, {
+      session: embed,
+      precise: shared?.precise,
+      run: (session, some) => this.#readRows(session, some),
+      isSound: ({ output }) => output.values.every(Number.isFinite),
+    });
+    return rows.map(({ from }, place) => {
+      const found = read[place];
+      if (found === undefined) throw new Error('a row was left out of a run');
+      return poolRow(found.output, { size: found.size, from }, manifest);
+    });
   }
 
   async #readRows(session: GraphSession, rows: readonly WindowRow[]): Promise<{ output: RowOutput; size: number }[]> {
@@ -213,18 +200,8 @@ function summary({ rows, inputTokens }: EmbeddingTokens): Pick<EmbedReply, 'inpu
   return { inputTokens, truncated: rows.filter(({ isTruncated }) => isTruncated).map(({ place }) => place) };
 }
 
-/** @throws AppError where there was no room for one of them */
-function takeAll(
-  windows: readonly EmbeddingWindow[],
-  vectors: ReadonlyMap<EmbeddingWindow, Float32Array | AppError>,
-): EmbeddedWindows {
-  const found = windows.map((window) => {
-    const vector = vectors.get(window);
-    if (vector === undefined) throw new Error('a window was left out of a run');
-    if (vector instanceof AppError) throw vector;
-    return vector;
-  });
-  return { vectors: found, tokens: windows.map(({ ids, promptTokens }) => ids.length - promptTokens) };
+function contentTokens({ ids, promptTokens }: EmbeddingWindow): number {
+  return ids.length - promptTokens;
 }
 
 /** Every window of a long text begins with the prompt: of more than half a window, it would cost more than the text. */
