@@ -9,7 +9,7 @@ import { type BatchedModel, type BatchLimits, type BatchShare, openBatches } fro
 import type { Scheduler } from '../scheduling/scheduler.ts';
 import { DecisionCost, type DecisionSize } from './decision-cost.ts';
 import { type DecisionPlan, durationMs, type PlanInputs, planDecision } from './decision-plan.ts';
-import { type QuestionSlice, sliceQuestions } from './device-slices.ts';
+import { type QuestionSlice, sliceForDevice } from './device-slices.ts';
 import type { SharedMemories } from './shared-memories.ts';
 import type { DocumentHashes, StateDirectory } from './state-directory.ts';
 
@@ -139,7 +139,7 @@ export class DecidingModel {
     if (!this.#isWhole) return undefined;
     const questionTokens = questions.map(({ tokens, options }) => tokens + SPECIALS + options);
     const isExact = this.#batched === undefined;
-    return sliceQuestions({ stateTokens, questionTokens, runTokens: this.#runTokens, isExact });
+    return sliceForDevice({ stateTokens, questionTokens, runTokens: this.#runTokens, isExact });
   }
 
   /** How much of a shared run so many tokens are; undefined: they have their own. */

@@ -61,7 +61,7 @@ export class DeviceDecision {
   }
 }
 
-interface SliceOptions extends Pick<QuestionSlice, 'places'> {
+interface DeviceSliceOptions extends Pick<QuestionSlice, 'places'> {
   readonly job: DecideJob;
   /** It counts the questions of all. */
   readonly isFirst: boolean;
@@ -72,9 +72,9 @@ interface SliceOptions extends Pick<QuestionSlice, 'places'> {
 class DeviceSlice extends Part<DecideTask> {
   /** From its begin to its answer. */
   readonly durationMs: number;
-  readonly #options: SliceOptions;
+  readonly #options: DeviceSliceOptions;
 
-  constructor(costMs: number, options: SliceOptions) {
+  constructor(costMs: number, options: DeviceSliceOptions) {
     super(costMs, options.batch);
     this.#options = options;
     this.durationMs = options.batch === undefined ? costMs : estimateShare(options.batch).durationMs;

@@ -22,7 +22,7 @@ export interface QuestionSlice {
 }
 
 /** @returns at least one slice, none of them empty */
-export function sliceQuestions({ stateTokens, questionTokens, runTokens, isExact }: SlicedSize): QuestionSlice[] {
+export function sliceForDevice({ stateTokens, questionTokens, runTokens, isExact }: SlicedSize): QuestionSlice[] {
   const mostRows = isExact
     ? Math.max(1, Math.floor(runTokens / Math.max(1, stateTokens)))
     : rowsOfRun(stateTokens, runTokens);
