@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { findHindrance, Image, layDataFolder } from '../deploy/image.ts';
+import { Image, layDataFolder, RUNNING_TOOLS } from '../deploy/image.ts';
+import { findImageHindrance } from '../deploy/image-store.ts';
 import { decide, targetOf } from '../process/decisions.ts';
 import { ServerProcess } from '../process/server-process.ts';
 
 const KEY = 'a-fixed-key-for-this-test';
-const hindrance = findHindrance();
+const hindrance = findImageHindrance(...RUNNING_TOOLS);
 if (hindrance !== undefined) process.stderr.write(`The image is not built: ${hindrance}.\n`);
 
 const packageSchema = z.object({ name: z.string().optional(), version: z.string().optional() });
