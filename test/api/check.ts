@@ -13,8 +13,7 @@ import { API_KEY } from '../../bench/servers/server.ts';
 import { ServerProcess } from '../../bench/servers/server-process.ts';
 import { umpire } from '../../bench/servers/umpire.ts';
 import { layForeignFolders } from '../fixtures/foreign-folders.ts';
-import { answerCounted, upstreamSetting } from '../money/counting-upstream.ts';
-import { UpstreamDouble } from '../upstream/upstream-double.ts';
+import { chatUpstreamSetting, countForms, startChatUpstream } from './chat-upstream.ts';
 import { installTools, REDOCLY, SCHEMATHESIS, SPECTRAL } from './tools.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -89,14 +88,14 @@ async function fire(origin: string, { seed, examples }: Drawing, folder: string)
   return isClean && isEnough;
 }
 
-/** @returns whether nothing was found, nor does the server's log tell of a fault */
+/** @returns whether nothing was found, the log tells of no fault, and every form of a chat reply was seen */
 async function fireAtServer(drawing: Drawing): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'umpire-check-api-'));
-  const upstream = await UpstreamDouble.start(answerCounted);
+  const upstream = await startChatUpstream();
   try {
     const settings = {
       UMPIRE_MODELS: [...SHIPPED_MODELS, ...layForeignFolders(folder, ['bert-reranker'])].join(','),
-      UMPIRE_UPSTREAMS: upstreamSetting(upstream),
+      UMPIRE_UPSTREAMS: chatUpstreamSetting(upstream),
       UMPIRE_LOG_FORMAT: 'json',
     };
     const server = await ServerProcess.start(umpire({ settings }), folder);
@@ -107,7 +106,9 @@ async function fireAtServer(drawing: Drawing): Promise<boolean> {
       await server.stop();
       const faults = readFileSync(join(folder, 'server.log'), 'utf8').match(/^\{"level":"(error|fatal)".*$/gm) ?? [];
       for (const fault of faults) say(`log: ${fault}`);
-      return isClean && faults.length === 0;
+      const forms = countForms(upstream);
+      for (const [form, times] of forms) say(`answered by the upstream: ${form}: ${times}`);
+      return isClean && faults.length === 0 && [...forms.values()].every((times) => times > 0);
     } finally {
       server.kill();
     }

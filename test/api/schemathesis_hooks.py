@@ -5,12 +5,15 @@ import json
 
 import schemathesis
 
+CHAT_MODEL = "chat-counted"
 # Half of the good requests name a model that is served, so that they get beyond "no such model".
 MODELS = {
     "/ai/v1/systemone": "kev",
     "/ai/v1/embeddings": "text-embed-mini",
     "/ai/v1/rerank": "bert-reranker",
-    "/ai/v1/chat/completions": "chat-counted",
+    "/ai/v1/chat/completions": CHAT_MODEL,
+    "/ai/v1/completions": CHAT_MODEL,
+    "/ai/v1/responses": CHAT_MODEL,
 }
 
 # Refusals (400) of requests that no schema can tell from good ones: by code, or by message of `invalid_request`.
@@ -50,9 +53,15 @@ MEANING_MESSAGES = (
 def before_call(context, case, kwargs):
     model = MODELS.get(case.path)
     is_positive = case.meta is not None and case.meta.generation.mode.is_positive
-    if model is None or not is_positive or not isinstance(case.body, dict) or len(json.dumps(case.body)) % 2:
+    if model is None or not is_positive or not isinstance(case.body, dict):
+        return
+    size = len(json.dumps(case.body))
+    if size % 2:
         return
     case.body["model"] = model
+    # Drawn by itself, hardly any chat is a stream.
+    if model == CHAT_MODEL and size % 4:
+        case.body["stream"] = True
 
 
 @schemathesis.hook
