@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sourceFolder } from '../addon-file.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -19,13 +19,15 @@ const DEFAULT_TEXTS = 20_000;
 const say = (text) => process.stdout.write(`${text}\n`);
 
 function readPackedJson(path) {
-  return JSON.parse(gunzipSync(readFileSync(join(root, path))).toString('utf8'));
+  const packed = readFileSync(join(root, path));
+  const content = path.endsWith('.br') ? brotliDecompressSync(packed) : gunzipSync(packed);
+  return JSON.parse(content.toString('utf8'));
 }
 
 /** Vocabulary and cases as driver.cc reads them. */
 function makeInput() {
   const { model } = readPackedJson('models/kev/tokenizer.json.gz');
-  const [shipped] = readPackedJson('test/native/fixtures/cases.json.gz');
+  const [shipped] = readPackedJson('test/native/fixtures/cases.json.br');
   const parts = [];
   const number = (value) => parts.push(Buffer.from(Int32Array.of(value).buffer));
   const text = (value) => {

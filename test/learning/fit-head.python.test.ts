@@ -1,7 +1,6 @@
 // Fitted heads beside those of scikit-learn, and of scipy for what scikit-learn lacks: offsets, levels, shared labels.
 // models/training/fixtures/learned_heads.py made up the rows and fitted them.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -13,6 +12,7 @@ import type { FrozenQuestion } from '../../src/learning/frozen-rows.ts';
 import type { LearnedQuestion } from '../../src/learning/learned-model.ts';
 import { predictInto, probabilitiesOfRow } from '../../src/learning/predict-rows.ts';
 import { WorkPace } from '../../src/learning/work-pace.ts';
+import { readPackedJson } from '../models/packed-json.ts';
 
 const TOLERANCE = 1e-6;
 
@@ -30,7 +30,7 @@ const cases = z
       probabilities: table,
     }),
   )
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, '../fixtures/learning/heads.json'), 'utf8')));
+  .parse(readPackedJson(join(import.meta.dirname, '../fixtures/learning/heads.json.br')));
 
 type Case = (typeof cases)[number];
 

@@ -1,11 +1,10 @@
 // Where @huggingface/tokenizers gives other ids than the reference library does, counted: `node
 // test/native/library-differences.ts`. Ours stand for the reference, to which the tests hold them.
 
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { Tokenizer as Library } from '@huggingface/tokenizers';
 import { BertTokenizer } from '../../src/runtime/tokenizer/bert-tokenizer.ts';
 import { PipelineTokenizer } from '../../src/runtime/tokenizer/pipeline-tokenizer.ts';
+import { readPackedJson } from '../models/packed-json.ts';
 import { readShippedTokenizer } from '../models/shipped-tokenizer.ts';
 import { readKind, KINDS as TOKENIZER_KINDS, textsOf } from '../runtime/tokenizer/kinds.ts';
 
@@ -73,15 +72,14 @@ interface Group {
   readonly cases: readonly { readonly text: string }[];
 }
 
-const packed = readFileSync(new URL('fixtures/cases.json.gz', import.meta.url));
-const [shipped] = JSON.parse(gunzipSync(packed).toString('utf8')) as Group[];
+const [shipped] = readPackedJson(new URL('fixtures/cases.json.br', import.meta.url)) as Group[];
 const cases = shipped?.cases ?? [];
 const different = cases.filter(({ text }) => {
   const { wanted, given } = idsOf(text);
   return !isSame(wanted, given);
 });
 process.stdout.write(
-  `\n${different.length} of ${cases.length} texts of test/native/fixtures/cases.json.gz have other ids.\n`,
+  `\n${different.length} of ${cases.length} texts of test/native/fixtures/cases.json.br have other ids.\n`,
 );
 
 process.stdout.write('\n| kind | texts | with other ids |\n|---|---|---|\n');

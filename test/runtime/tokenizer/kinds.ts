@@ -2,8 +2,7 @@
 // hostile texts, as hashes (models/training/fixtures/tokenizer_kinds.py).
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { readPacked } from '../../models/packed-json.ts';
 
 export const KINDS = ['xlm-roberta', 'deberta-v3', 'modernbert', 'roberta', 'qwen', 'gemma'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -16,10 +15,10 @@ interface KindTexts {
 
 const HASH_DIGITS = 8;
 
-const readGzip = (name: string) => gunzipSync(readFileSync(new URL(`./fixtures/${name}`, import.meta.url)));
-const charsmap = readGzip('charsmap.bin.gz').toString('base64');
-const files = readGzip('tokenizers.json.gz').toString();
-const corpus = JSON.parse(readGzip('texts.json.gz').toString()) as {
+const readFixture = (name: string) => readPacked(new URL(`./fixtures/${name}`, import.meta.url));
+const charsmap = readFixture('charsmap.bin.br').toString('base64');
+const files = readFixture('tokenizers.json.br').toString();
+const corpus = JSON.parse(readFixture('texts.json.br').toString()) as {
   readonly shared: readonly string[];
   readonly kinds: Readonly<Record<Kind, KindTexts>>;
 };
@@ -47,7 +46,10 @@ interface OptionedKind {
 }
 
 export const OPTIONS = Object.entries(
-  JSON.parse(readGzip('options.json.gz').toString().replaceAll('CHARSMAP', charsmap)) as Record<string, OptionedKind>,
+  JSON.parse(readFixture('options.json.br').toString().replaceAll('CHARSMAP', charsmap)) as Record<
+    string,
+    OptionedKind
+  >,
 );
 
 export const SHARED_TEXTS = corpus.shared;

@@ -31,7 +31,7 @@ const root = new URL('../../../', import.meta.url);
 const modelFolder = fileURLToPath(new URL('models/kev', root));
 const readJson = (path: string): unknown => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
 const shipped = readShippedTokenizer('kev') as TokenizerFile;
-const groups = readPackedJson(new URL('test/native/fixtures/cases.json.gz', root)) as Group[];
+const groups = readPackedJson(new URL('test/native/fixtures/cases.json.br', root)) as Group[];
 const codePointSums = readJson('test/native/fixtures/code-points.json') as Record<string, string[]>;
 
 const loaded = await loadAddon();
