@@ -115,12 +115,14 @@ export async function buildApp(loaded: LoadedConfig, parts: AppParts): Promise<A
 
 async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): Promise<App> {
   const { config } = loaded;
+  const { telemetry } = parts;
   const served = new ServedConfig(config);
-  let isDraining = false;
+  let isStopping = false;
+  const isDraining = () => isStopping;
   const startedAtMs = Date.now();
   const sharesAnswers = config.answers.merge || config.answers.cacheBytes > 0;
   const answerCounts = sharesAnswers ? () => sharing.answerCounts : undefined;
-  const metrics: Metrics = openMetrics(parts.telemetry, { engineStatus: () => engineStatus(), answerCounts });
+  const metrics: Metrics = openMetrics(telemetry, { engineStatus: () => engineStatus(), answerCounts });
   const accounting = buildAccounting(config, parts, metrics);
   // Built first, so closed last: whatever ends before has a row to write.
   closers.add(() => accounting.stop());
@@ -151,15 +153,15 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
     administration: parts.administration,
     learning,
     reloads: openReloads(parts),
-    readiness: () => (isDraining ? 'draining' : engine.status().state),
-    isDraining: () => isDraining,
+    readiness: () => (isStopping ? 'draining' : engine.status().state),
+    isDraining,
     status: () => ({
       ...statusOfProcess(startedAtMs, metrics),
       engine: engineStatus(),
       answers: answerCounts?.() ?? null,
     }),
     metrics,
-    tracer: parts.telemetry,
+    tracer: telemetry,
     webFiles: config.web ? await readWebFiles() : undefined,
     // A child, so that its level can be changed apart.
     logger: parts.logger.child({}),
@@ -170,16 +172,15 @@ async function build(loaded: LoadedConfig, parts: AppParts, closers: Closers): P
   // First of all: it takes the processors from those whose answers are owed.
   closers.add(() => learning?.close());
   const stop = once(() => {
-    isDraining = true;
+    isStopping = true;
     return closeWithin(config.http.gracePeriodMs, closers, () => {
       chat.cut();
       http.server.closeAllConnections();
     });
   });
-  served.connect({
-    ...{ upstreams, chat, catalog, engine, telemetry: parts.telemetry, isDraining: () => isDraining },
-    checkModels: (cards, aliases) => void buildCatalog([...local, { models: cards }], undefined, aliases),
-  });
+  const checkModels = (cards: readonly ModelCard[], aliases: Config['aliases']) =>
+    void buildCatalog([...local, { models: cards }], undefined, aliases);
+  served.connect({ upstreams, chat, catalog, engine, telemetry, isDraining, checkModels });
   return { http, engine, models: [...local, upstreams].flatMap(({ models }) => models), served, stop };
 }
 

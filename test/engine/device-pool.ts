@@ -1,6 +1,8 @@
 // Workers of a device that only take time: its runs follow one another, each for a + b · tokens, packed as real workers pack
-// them. Replies are made up.
+// them. Replies are made up. And an engine over them.
 
+import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
+import { PooledEngine } from '../../src/engine/pooled-engine.ts';
 import {
   type DecisionRow,
   packDecisionRows,
@@ -9,16 +11,20 @@ import {
 import type { DecideTask, ReplyOf, Task } from '../../src/runtime/messages.ts';
 import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
 import type { ManualClock } from './manual-clock.ts';
+import { simulatedFolders } from './simulated-engine.ts';
 
-const FIXED_MS = 4;
-const TOKEN_MS = 0.002;
+/** What a run takes, and what each of its tokens adds. */
+export const FIXED_MS = 4;
+export const TOKEN_MS = 0.002;
 const CHARACTERS_PER_TOKEN = 5;
 const WINDOW_TOKENS = 256;
 /** Of a question's row, specials and options included. */
 const ROW_TOKENS = 34;
 const WORKERS = 3;
 
-export class DevicePool implements InferencePool {
+type Packing = Parameters<typeof packDecisionRows>[1];
+
+class DevicePool implements InferencePool {
   readonly workers = WORKERS;
   readonly loaded: Promise<PoolReport>;
   readonly tasks: Task[] = [];
@@ -26,11 +32,11 @@ export class DevicePool implements InferencePool {
   runs = 0;
   #freeMs = 0;
   readonly #clock: ManualClock;
-  readonly #runTokens: number;
+  readonly #packing: Packing;
 
-  constructor(clock: ManualClock, runTokens: number) {
+  constructor(clock: ManualClock, packing: Packing) {
     this.#clock = clock;
-    this.#runTokens = runTokens;
+    this.#packing = packing;
     const model = {
       modelId: 'decider',
       precision: 'fp16',
@@ -52,7 +58,7 @@ export class DevicePool implements InferencePool {
     const nowMs = this.#clock.nowMs();
     this.tasks.push(task);
     const decisions = decisionsOf(task);
-    const runs = packDecisionRows(decisions.flatMap(rowsOf), { tokens: this.#runTokens, isExact: false });
+    const runs = packDecisionRows(decisions.flatMap(rowsOf), this.#packing);
     this.runs += runs.length;
     const tookMs = runs.reduce((sum, rows) => sum + FIXED_MS + TOKEN_MS * paddedTokens(rows), 0);
     this.#freeMs = Math.max(nowMs, this.#freeMs) + tookMs;
@@ -66,6 +72,32 @@ export class DevicePool implements InferencePool {
   async close(): Promise<void> {
     await this.loaded;
   }
+}
+
+interface SharedRuns {
+  /** Of a run. */
+  readonly tokens: number;
+  readonly exact: boolean;
+}
+
+/** An engine whose decisions run on such a device, two runs at a time. */
+export async function openOnDevice(clock: ManualClock, { tokens, exact }: SharedRuns) {
+  const pool = new DevicePool(clock, { tokens, isExact: exact });
+  const engine = new PooledEngine({
+    pool,
+    clock,
+    plan: new MemoryPlan({ models: [], cacheBytes: 0, budgetBytes: 0, workers: 1 }),
+    folders: simulatedFolders,
+    openCounter: async () => undefined,
+    threadsPerWorker: 1,
+    stateCacheBytes: 0,
+    queue: { maxJobs: 4096, maxCostMs: 60_000, deadlineMs: 8000 },
+    probe: { intervalMs: 0, timeoutMs: 30_000 },
+    batch: { tokens, waitMs: 2, inFlight: 2, exact, onCpu: false },
+    onEvent: () => undefined,
+  });
+  await engine.ready;
+  return { pool, engine };
 }
 
 /** Of a batch, or the task itself. */

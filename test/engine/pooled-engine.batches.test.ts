@@ -2,71 +2,13 @@
 // bear one call at a time. Goodput, patience and fairness as figures.
 
 import { describe, expect, it } from 'vitest';
-import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
-import { PooledEngine } from '../../src/engine/pooled-engine.ts';
-import type { ReplyOf, Task } from '../../src/runtime/messages.ts';
-import type { InferencePool, PoolReport } from '../../src/runtime/worker-pool.ts';
 import { RandomSource } from '../models/random-source.ts';
+import { FIXED_MS, openOnDevice, TOKEN_MS } from './device-pool.ts';
 import { ManualClock } from './manual-clock.ts';
 import { settle } from './manual-pool.ts';
-import { simulatedFolders, simulatedJob } from './simulated-engine.ts';
+import { simulatedJob } from './simulated-engine.ts';
 
-const FIXED_MS = 4;
-const TOKEN_MS = 0.002;
-const SLOTS = 2;
-const CHARACTERS_PER_TOKEN = 5;
-const LIMITS = { tokens: 8192, waitMs: 2, inFlight: SLOTS, exact: false, onCpu: false };
-
-const tokensOf = (task: Task): number => {
-  if (task.kind === 'batch') return task.tasks.reduce((sum, each) => sum + tokensOf(each), 0);
-  return task.kind === 'decide' ? Math.round(task.state.length / CHARACTERS_PER_TOKEN) + 34 * task.questions.length : 0;
-};
-
-function replyTo(task: Task): object {
-  if (task.kind === 'batch') return { replies: task.tasks.map((each) => ({ value: replyTo(each) })) };
-  const times = { tokenizeMs: 0, inferMs: 0, keptTokens: 0, isKept: false };
-  return { ...times, probabilities: [[0.5, 0.5]], inputTokens: tokensOf(task), stateTokens: tokensOf(task) - 34 };
-}
-
-/** Runs follow one another on the device; workers prepare theirs beside it. */
-class DevicePool implements InferencePool {
-  readonly workers = 3;
-  readonly loaded: Promise<PoolReport>;
-  runs = 0;
-  #freeMs = 0;
-  readonly #clock: ManualClock;
-
-  constructor(clock: ManualClock) {
-    this.#clock = clock;
-    const runMs = (tokens: number) => FIXED_MS + TOKEN_MS * tokens;
-    const model = {
-      modelId: 'decider',
-      precision: 'fp16',
-      device: 'cuda',
-      loadMs: 1,
-      optimizedGraphs: 'none',
-      readsSharedMemory: false,
-      timedCases: [20, 60, 150].map((tokens) => {
-        const questions = [{ tokens: 30, options: 2 }];
-        return { characters: tokens * CHARACTERS_PER_TOKEN, tokens, questions, wallMs: runMs(tokens + 34) };
-      }),
-      batches: [54, 500, 4000].map((tokens) => ({ tokens, wallMs: runMs(tokens) })),
-    } as const;
-    this.loaded = Promise.resolve({ device: 'cuda', models: [model], notes: [], warnings: [] });
-  }
-
-  run<T extends Task>(task: T): Promise<ReplyOf[T['kind']]> {
-    const nowMs = this.#clock.nowMs();
-    this.runs += 1;
-    this.#freeMs = Math.max(nowMs, this.#freeMs) + FIXED_MS + TOKEN_MS * tokensOf(task);
-    const reply = replyTo(task) as ReplyOf[T['kind']];
-    return new Promise((resolve) => this.#clock.after(this.#freeMs - nowMs, () => resolve(reply)));
-  }
-
-  async close(): Promise<void> {
-    await this.loaded;
-  }
-}
+const RUN_TOKENS = 8192;
 
 interface Crowd {
   readonly keyId: string;
@@ -79,21 +21,7 @@ interface Crowd {
 async function offer(exact: boolean, crowds: readonly Crowd[], seconds = 4) {
   const clock = new ManualClock();
   const random = new RandomSource(5);
-  const pool = new DevicePool(clock);
-  const engine = new PooledEngine({
-    pool,
-    clock,
-    plan: new MemoryPlan({ models: [], cacheBytes: 0, budgetBytes: 0, workers: 1 }),
-    folders: simulatedFolders,
-    openCounter: async () => undefined,
-    threadsPerWorker: 1,
-    stateCacheBytes: 0,
-    queue: { maxJobs: 4096, maxCostMs: 60_000, deadlineMs: 8000 },
-    probe: { intervalMs: 0, timeoutMs: 30_000 },
-    batch: { ...LIMITS, exact },
-    onEvent: () => undefined,
-  });
-  await engine.ready;
+  const { pool, engine } = await openOnDevice(clock, { tokens: RUN_TOKENS, exact });
   const tookMs = new Map<string, number[]>(crowds.map(({ keyId }) => [keyId, []]));
   const [late, lost] = [[] as number[], [] as unknown[]];
   const open = new Set<Promise<void>>();
@@ -158,8 +86,8 @@ describe('shared runs of a device', () => {
     const flood = { keyId: 'flood', perSecond: 4000, deadlineMs: 400 };
     const { figuresOf, late } = await offer(false, [flood, little], 1);
     expect(figuresOf('little').perSecond).toBeGreaterThan(98);
-    // Three batches of 20 ms may be before it, and its own.
-    expect(figuresOf('little').p99Ms).toBeLessThan(85);
+    // Three batches of some 30 ms may be before it, and its own.
+    expect(figuresOf('little').p99Ms).toBeLessThan(120);
     expect(figuresOf('flood').perSecond).toBeGreaterThan(1500);
     expect(late.length).toBeLessThan(0.01 * figuresOf('flood').perSecond);
   });

@@ -2,12 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { DecideJob, DecideResult } from '../../src/engine/engine.ts';
-import { MemoryPlan } from '../../src/engine/loading/memory-plan.ts';
-import { PooledEngine } from '../../src/engine/pooled-engine.ts';
-import { DevicePool, decisionsOf } from './device-pool.ts';
+import { decisionsOf, openOnDevice } from './device-pool.ts';
 import { ManualClock } from './manual-clock.ts';
 import { settle } from './manual-pool.ts';
-import { simulatedFolders, simulatedJob } from './simulated-engine.ts';
+import { simulatedJob } from './simulated-engine.ts';
 
 /** Of a run; the default. */
 const TOKENS = 16_384;
@@ -15,21 +13,7 @@ const QUESTIONS = 64;
 
 async function setUp({ exact = false, tokens = TOKENS } = {}) {
   const clock = new ManualClock();
-  const pool = new DevicePool(clock, tokens);
-  const engine = new PooledEngine({
-    pool,
-    clock,
-    plan: new MemoryPlan({ models: [], cacheBytes: 0, budgetBytes: 0, workers: 1 }),
-    folders: simulatedFolders,
-    openCounter: async () => undefined,
-    threadsPerWorker: 1,
-    stateCacheBytes: 0,
-    queue: { maxJobs: 4096, maxCostMs: 60_000, deadlineMs: 8000 },
-    probe: { intervalMs: 0, timeoutMs: 30_000 },
-    batch: { tokens, waitMs: 2, inFlight: 2, exact, onCpu: false },
-    onEvent: () => undefined,
-  });
-  await engine.ready;
+  const { pool, engine } = await openOnDevice(clock, { tokens, exact });
   const decide = (job: DecideJob, keyId: string): Promise<DecideResult> =>
     engine.ticketFor(job, { keyId, signal: new AbortController().signal }).run();
   const finishAll = async (): Promise<void> => {

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -13,6 +13,7 @@ import { holdModelLock } from '../../src/runtime/model-folder/model-lock.ts';
 import { childEnvironment, type Environment } from '../process/server-process.ts';
 import { type FakeHub, startFakeHub } from './fake-hub.ts';
 import { filled, ScratchFolders } from './model-tree.ts';
+import { fill, mayMount, onSmallDisk } from './small-disk.ts';
 
 const scratch = new ScratchFolders();
 const ended: (() => Promise<void>)[] = [];
@@ -171,35 +172,16 @@ describe.skipIf(!hasOpenssl)('a hub with a certificate of a private authority', 
   });
 });
 
-/** In a user namespace of one's own anybody may mount. */
-const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount'] as const;
-const [unshare, ...options] = NAMESPACE;
-const mayMount = spawnSync(unshare, [...options, 'true']).status === 0;
-if (!mayMount) process.stderr.write('Nothing can be mounted here: a pull onto a full disk is not tried.\n');
-
 /** Room for the file and for what is left alone. */
 const DISK_BYTES = 96 * 1024 * 1024;
-const LEAST_BYTES = 1024;
 
-/** Until nothing goes in any more. */
-function fill(file: string): void {
-  for (let bytes = 8 * 1024 * 1024; bytes >= LEAST_BYTES; ) {
-    try {
-      writeFileSync(file, Buffer.alloc(bytes), { flag: 'a' });
-    } catch {
-      bytes /= 2;
-    }
-  }
-}
-
-describe.skipIf(!mayMount)('a disk that is full in the middle of a pull', () => {
+describe.skipIf(!mayMount('a pull onto a full disk'))('a disk that is full in the middle of a pull', () => {
   it('is told, leaves no file under its name, and is forgotten when there is room again', async () => {
     const fake = await startHub();
     fake.fail({ on: /^files/, times: 1, stallAfterBytes: HALF });
     const folder = scratch.make();
-    const mount = `mount -t tmpfs -o size=${DISK_BYTES} tmpfs "${folder}" && exec "$0" "$@"`;
     const puller = new Puller([fake.endpoint, folder, join(scratch.make(), 'lock')], {
-      before: [...NAMESPACE, 'sh', '-c', mount],
+      before: onSmallDisk(folder, DISK_BYTES),
     });
     puller.pull();
     await puller.waitFor(({ doneBytes = 0 }) => doneBytes >= HALF);

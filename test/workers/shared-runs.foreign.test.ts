@@ -11,11 +11,10 @@ import { relevanceOf } from '../../src/domain/relevance.ts';
 import type { DecideResult, Job, JobResult } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
 import { layForeignFolders } from '../fixtures/foreign-folders.ts';
-import { caller, createTinyEngine } from './tiny-engine.ts';
+import { type Engines, expectAlike, expectSame, openEngines, textOf } from './shared-runs.ts';
+import { caller } from './tiny-engine.ts';
 
-const SHARED = { tokens: 2048, waitMs: 2, inFlight: 2, exact: false, onCpu: true };
 const MODELS = ['bert-reranker', 'deberta-nli', 'laya'] as const;
-const WORDS = 'the order of the customer is late and a refund for it was asked twice by mail'.split(' ');
 const QUESTIONS: readonly Question[] = [
   { type: 'noul', instructions: 'is the customer angry', whenFalse: null, whenTrue: 'they are' },
   {
@@ -24,11 +23,6 @@ const QUESTIONS: readonly Question[] = [
     options: ['billing', 'parcels', 'other'].map((name) => ({ name, description: null })),
   },
 ];
-
-function textOf(place: number): string {
-  const words = 1 + ((place * 7) % 18);
-  return Array.from({ length: words }, (_, word) => WORDS[(place * 5 + word * 3) % WORDS.length]).join(' ');
-}
 
 /** So many calls of one model. */
 function jobsOf(modelId: (typeof MODELS)[number]): Job[] {
@@ -40,24 +34,14 @@ function jobsOf(modelId: (typeof MODELS)[number]): Job[] {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'umpire-rows-'));
-const warnings: string[] = [];
-let alone: LocalEngine;
-let shared: LocalEngine;
-let exact: LocalEngine;
+let engines: Engines;
 
 beforeAll(async () => {
-  const onEvent = ({ level, message }: { level: string; message: string }) => {
-    if (level !== 'info') warnings.push(message);
-  };
-  const folders = { modelFolders: layForeignFolders(folder, MODELS), workers: 2, onEvent };
-  alone = await createTinyEngine(folders);
-  shared = await createTinyEngine({ ...folders, batch: SHARED });
-  exact = await createTinyEngine({ ...folders, batch: { ...SHARED, exact: true } });
-  await Promise.all([alone, shared, exact].map((engine) => engine.ready));
+  engines = await openEngines({ modelFolders: layForeignFolders(folder, MODELS), workers: 2 });
 });
 
 afterAll(async () => {
-  await Promise.all([alone, shared, exact].map((engine) => engine.drain()));
+  await engines.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -75,21 +59,13 @@ describe.each(MODELS)('calls of %s', (modelId) => {
   const jobs = jobsOf(modelId);
 
   it('share runs, and each has the answer that it has alone', async () => {
-    const [expected, found] = [await askAll(alone, jobs), await askAll(shared, jobs)];
-    expect(warnings).toEqual([]);
-    expect(found.filter(({ isBatched }) => isBatched).length).toBeGreaterThan(jobs.length / 2);
-    for (const [place, result] of found.entries()) {
-      const [numbers, due] = [numbersOf(result), numbersOf(expected[place] ?? result)];
-      expect(numbers).toHaveLength(due.length);
-      for (const [at, value] of due.entries()) expect(Math.abs(value - (numbers[at] ?? Number.NaN))).toBeLessThan(1e-4);
-      expect(result.inputTokens).toBe(expected[place]?.inputTokens);
-    }
+    const [expected, found] = [await askAll(engines.alone, jobs), await askAll(engines.shared, jobs)];
+    expect(engines.warnings).toEqual([]);
+    expectAlike(found, expected, numbersOf);
   });
 
   it('have the same bits as alone where answers must be exact', async () => {
-    const [expected, found] = [await askAll(alone, jobs), await askAll(exact, jobs)];
-    expect(found.map(numbersOf)).toEqual(expected.map(numbersOf));
-    expect(found.some(({ isBatched }) => isBatched)).toBe(false);
+    expectSame(await askAll(engines.exact, jobs), await askAll(engines.alone, jobs), numbersOf);
   });
 
   it('are refused one by one: what is too long fails its own call', async () => {
@@ -99,7 +75,7 @@ describe.each(MODELS)('calls of %s', (modelId) => {
         ? { modelId, query: 'late', documents: [long], truncate: false }
         : { modelId, state: long, questions: QUESTIONS };
     const [first, refused, ...others] = await Promise.allSettled(
-      [jobs[0] ?? tooLong, tooLong, ...jobs.slice(1, 12)].map((job) => shared.ticketFor(job, caller).run()),
+      [jobs[0] ?? tooLong, tooLong, ...jobs.slice(1, 12)].map((job) => engines.shared.ticketFor(job, caller).run()),
     );
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'context_length_exceeded' } });
     expect([first, ...others].map((each) => each?.status)).toEqual(Array(12).fill('fulfilled'));

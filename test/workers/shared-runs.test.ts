@@ -4,16 +4,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EmbedJob, EmbedResult } from '../../src/engine/engine.ts';
 import type { LocalEngine } from '../../src/engine/local-engine.ts';
-import { caller, createTinyEngine, tinyEmbedding } from './tiny-engine.ts';
-
-const SHARED = { tokens: 2048, waitMs: 2, inFlight: 2, exact: false, onCpu: true };
-const WORDS = 'the order of the customer is late and a refund for it was asked twice by mail'.split(' ');
-
-function textOf(place: number): string {
-  return Array.from({ length: 1 + ((place * 7) % 18) }, (_, word) => WORDS[(place * 5 + word * 3) % WORDS.length]).join(
-    ' ',
-  );
-}
+import { type Engines, expectAlike, expectSame, openEngines, textOf } from './shared-runs.ts';
+import { caller, tinyEmbedding } from './tiny-engine.ts';
 
 const jobs = Array.from({ length: 80 }, (_, place): EmbedJob => {
   const inputs = Array.from({ length: 1 + (place % 3) }, (__, at) => textOf(place * 3 + at));
@@ -24,25 +16,13 @@ function numbersOf({ embeddings }: EmbedResult): number[] {
   return embeddings.flatMap((vector) => (typeof vector === 'string' ? [] : [...vector]));
 }
 
-const warnings: string[] = [];
-let alone: LocalEngine;
-let shared: LocalEngine;
-let exact: LocalEngine;
+let engines: Engines;
 
 beforeAll(async () => {
-  const onEvent = ({ level, message }: { level: string; message: string }) => {
-    if (level !== 'info') warnings.push(message);
-  };
-  const folders = { modelFolders: [tinyEmbedding], workers: 3, onEvent };
-  alone = await createTinyEngine(folders);
-  shared = await createTinyEngine({ ...folders, batch: SHARED });
-  exact = await createTinyEngine({ ...folders, batch: { ...SHARED, exact: true } });
-  await Promise.all([alone.ready, shared.ready, exact.ready]);
+  engines = await openEngines({ modelFolders: [tinyEmbedding], workers: 3 });
 });
 
-afterAll(async () => {
-  await Promise.all([alone, shared, exact].map((engine) => engine.drain()));
-});
+afterAll(() => engines.close());
 
 function ask(engine: LocalEngine, job: EmbedJob, place: number): Promise<EmbedResult> {
   return engine.ticketFor(job, { ...caller, keyId: `key-${place % 5}` }).run();
@@ -50,23 +30,16 @@ function ask(engine: LocalEngine, job: EmbedJob, place: number): Promise<EmbedRe
 
 describe('texts of many callers', () => {
   it('have the vectors that each has alone', async () => {
-    const expected = await Promise.all(jobs.map((job, place) => ask(alone, job, place)));
-    const found = await Promise.all(jobs.map((job, place) => ask(shared, job, place)));
-    expect(warnings).toEqual([]);
-    expect(found.filter(({ isBatched }) => isBatched).length).toBeGreaterThan(jobs.length / 2);
-    for (const [place, result] of found.entries()) {
-      const [numbers, due] = [numbersOf(result), numbersOf(expected[place] ?? result)];
-      expect(numbers).toHaveLength(due.length);
-      for (const [at, value] of due.entries()) expect(Math.abs(value - (numbers[at] ?? Number.NaN))).toBeLessThan(1e-4);
-      expect(result.inputTokens).toBe(expected[place]?.inputTokens);
-    }
+    const expected = await Promise.all(jobs.map((job, place) => ask(engines.alone, job, place)));
+    const found = await Promise.all(jobs.map((job, place) => ask(engines.shared, job, place)));
+    expect(engines.warnings).toEqual([]);
+    expectAlike(found, expected, numbersOf);
   });
 
   it('have the same bits as alone where answers must be exact', async () => {
-    const expected = await Promise.all(jobs.map((job, place) => ask(alone, job, place)));
-    const found = await Promise.all(jobs.map((job, place) => ask(exact, job, place)));
-    expect(found.map(numbersOf)).toEqual(expected.map(numbersOf));
-    expect(found.some(({ isBatched }) => isBatched)).toBe(false);
+    const expected = await Promise.all(jobs.map((job, place) => ask(engines.alone, job, place)));
+    const found = await Promise.all(jobs.map((job, place) => ask(engines.exact, job, place)));
+    expectSame(found, expected, numbersOf);
   });
 
   it('are refused one by one: a text that is too long fails its own call', async () => {
@@ -77,7 +50,7 @@ describe('texts of many callers', () => {
       encoding: 'float',
     };
     const [first, refused, ...others] = await Promise.allSettled(
-      [jobs[0], long, ...jobs.slice(1, 20)].map((job, place) => ask(shared, job ?? long, place)),
+      [jobs[0], long, ...jobs.slice(1, 20)].map((job, place) => ask(engines.shared, job ?? long, place)),
     );
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'context_length_exceeded' } });
     expect([first, ...others].map((each) => each?.status)).toEqual(Array(20).fill('fulfilled'));
@@ -86,12 +59,12 @@ describe('texts of many callers', () => {
   it('are all answered where callers leave in the middle', async () => {
     const leavers = jobs.map((job, place) => {
       const leaver = new AbortController();
-      const end = shared.ticketFor(job, { keyId: `key-${place % 5}`, signal: leaver.signal }).run();
+      const end = engines.shared.ticketFor(job, { keyId: `key-${place % 5}`, signal: leaver.signal }).run();
       return { leaver, end, leaves: place % 4 === 1 };
     });
     for (const { leaver, leaves } of leavers) if (leaves) leaver.abort(new Error('gone'));
     const ends = await Promise.allSettled(leavers.map(({ end }) => end));
     for (const [place, end] of ends.entries()) if (!leavers[place]?.leaves) expect(end.status).toBe('fulfilled');
-    expect(shared.status()).toMatchObject({ queuedJobs: 0, busyWorkers: 0 });
+    expect(engines.shared.status()).toMatchObject({ queuedJobs: 0, busyWorkers: 0 });
   });
 });

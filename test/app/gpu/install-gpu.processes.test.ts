@@ -1,7 +1,7 @@
 // Installs that end before their time: killed while libraries are unpacked, or without room on the disk; and what the next one
 // makes of it.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { GpuSurroundings } from '../../../src/app/gpu/install-gpu.ts';
 import { findCuda } from '../../../src/runtime/cuda/find-cuda.ts';
 import { ScratchFolders } from '../../hub/model-tree.ts';
+import { fill, mayMount, onSmallDisk } from '../../hub/small-disk.ts';
 import { childEnvironment } from '../../process/server-process.ts';
 import { type FakeIndex, startFakeIndex } from './fake-index.ts';
 import { libraryOf, pinOf, zipOf } from './library-files.ts';
@@ -137,32 +138,13 @@ describe.skipIf(process.platform === 'win32')('an install that is killed while i
   });
 });
 
-/** In a user namespace of one's own anybody may mount. */
-const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount'] as const;
-const [unshare, ...options] = NAMESPACE;
-const mayMount = spawnSync(unshare, [...options, 'true']).status === 0;
-if (!mayMount) process.stderr.write('Nothing can be mounted here: an install onto a full disk is not tried.\n');
-
 /** Room for the wheel, its libraries, and what is left alone. */
 const DISK_BYTES = 96 * 1024 * 1024;
-const LEAST_BYTES = 1024;
 
-/** Until nothing goes in any more. */
-function fill(file: string): void {
-  for (let bytes = 8 * 1024 * 1024; bytes >= LEAST_BYTES; ) {
-    try {
-      writeFileSync(file, Buffer.alloc(bytes), { flag: 'a' });
-    } catch {
-      bytes /= 2;
-    }
-  }
-}
-
-describe.skipIf(!mayMount)('a disk that is full while libraries are unpacked', () => {
+describe.skipIf(!mayMount('an install onto a full disk'))('a disk that is full while libraries are unpacked', () => {
   it('is told, leaves nothing half, and is forgotten when there is room again', async () => {
     const { gpuDir } = around;
-    const mount = `mount -t tmpfs -o size=${DISK_BYTES} tmpfs "${gpuDir}" && exec "$0" "$@"`;
-    const installer = new Installer([...NAMESPACE, 'sh', '-c', mount]);
+    const installer = new Installer(onSmallDisk(gpuDir, DISK_BYTES));
     await installer.unpackOne();
     // Only the process sees its disk; others through its eyes.
     const seen = join(`/proc/${installer.child.pid}/root`, gpuDir);
