@@ -94,6 +94,7 @@ export class ServedUpstreams implements ModelSource, UpstreamDirectory {
       breaker: new CircuitBreaker({ ...breaker, onChange }),
       totalMs: timeouts.totalMs,
       streamTotalMs: timeouts.streamTotalMs,
+      firstByteMs: timeouts.firstByteMs,
       wholeFirstByteMs: timeouts.wholeFirstByteMs,
       onPassedOn: (reason) => metrics.upstreamPassedOn(name, modelId, reason),
     };

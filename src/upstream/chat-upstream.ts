@@ -22,6 +22,8 @@ export interface AskedUpstream {
 
 /** Is told how far a call has come. */
 export interface CallWatcher {
+  /** When the caller's own time for an answer, or for the head of a stream, is over, by the process's clock. Default: never. */
+  readonly endMs?: number | undefined;
   /**
    * Before anything else of it; again where the call goes on to another upstream, for which nothing holds of what was told.
    * @returns headers that the upstream is sent beside ours, those of a trace
@@ -78,8 +80,11 @@ export interface ChatUpstream {
     watcher?: CallWatcher,
     firstByteMs?: number,
   ): Promise<ChatCompletion>;
-  /** Resolves once the upstream has answered with a head, before its first chunk. */
-  stream(request: ChatRequest, signal: AbortSignal, watcher?: CallWatcher): Promise<ChatStream>;
+  /**
+   * Resolves once the upstream has answered with a head, before its first chunk.
+   * @param firstByteMs until the first byte of the answer's body; default: the upstream's own limit
+   */
+  stream(request: ChatRequest, signal: AbortSignal, watcher?: CallWatcher, firstByteMs?: number): Promise<ChatStream>;
   /** Refuses new requests and waits for the accepted ones. */
   close(): Promise<void>;
 }

@@ -17,9 +17,10 @@ export interface FailoverMember {
   /** Of all members or of none: without weights they are asked in their order. */
   readonly weight: number | undefined;
   readonly breaker: CircuitBreaker;
-  /** Its longest time for a whole answer, and for a whole stream. */
+  /** Its longest time for a whole answer, for a whole stream, and for the first byte of a stream. */
   readonly totalMs: number;
   readonly streamTotalMs: number;
+  readonly firstByteMs: number;
   /**
    * How long a whole answer may be silent before the next upstream is asked, if there is one. Default: half of the time that
    * is left for all of them. Most servers say nothing before a whole answer is complete, so a limit that knows nothing of
@@ -43,16 +44,22 @@ interface Asked {
   /** Aborted when the caller left or its time is over. */
   readonly signal: AbortSignal;
   readonly watcher: CallWatcher;
-  /** When the time of all of them together is over, by the process's clock. */
-  readonly endMs: number;
+  /** How long a member may say nothing before the next one is asked, as far as the configuration goes. */
+  readonly firstByteMs: (member: FailoverMember) => number;
 }
 
 /** One call to one member. */
 interface Attempt extends Asked {
   readonly member: FailoverMember;
   readonly call: BreakerCall;
-  /** Nobody is left to ask after it. */
-  readonly isLast: boolean;
+  readonly patience: Patience | undefined;
+}
+
+/** How long one may say nothing as long as somebody else can be asked; undefined where nobody is left. */
+interface Patience {
+  readonly firstByteMs: number;
+  /** By the configuration it might have had longer: its silence says nothing of it. */
+  readonly isHurried: boolean;
 }
 
 const UNWATCHED: CallWatcher = {
@@ -94,7 +101,8 @@ export class FailoverUpstream implements ChatUpstream {
     const timers = new PhaseTimers(signal, longestMs, `${TOO_LONG} ${STREAM_ADVICE}`);
     try {
       const endMs = performance.now() + longestMs;
-      return await this.#askEach({ request, signal: timers.signal, watcher, endMs }, askWhole);
+      const firstByteMs = ({ wholeFirstByteMs }: FailoverMember) => wholeFirstByteMs ?? halfUntil(endMs);
+      return await this.#askEach({ request, signal: timers.signal, watcher, firstByteMs }, askWhole);
     } finally {
       timers.stop();
     }
@@ -104,8 +112,8 @@ export class FailoverUpstream implements ChatUpstream {
     const longestMs = Math.max(...this.#members.map(({ streamTotalMs }) => streamTotalMs));
     const timers = new PhaseTimers(signal, longestMs, TOO_LONG);
     try {
-      const endMs = performance.now() + longestMs;
-      return await this.#askEach({ request, signal: timers.signal, watcher, endMs }, askStream);
+      const firstByteMs = (member: FailoverMember) => member.firstByteMs;
+      return await this.#askEach({ request, signal: timers.signal, watcher, firstByteMs }, askStream);
     } finally {
       // From here on the clocks of the upstream that answers hold.
       timers.stop();
@@ -124,8 +132,9 @@ export class FailoverUpstream implements ChatUpstream {
         const member = order[place];
         if (member === undefined) throw new Error('A model without an upstream.');
         const isLast = place === order.length - 1;
-        const attempt = { ...asked, request: copyOf(request), member, isLast, call: member.breaker.begin() };
-        const outcome = await this.#attempt(attempt, ask);
+        const patience = isLast ? undefined : patienceWith(member, asked);
+        const call = member.breaker.begin();
+        const outcome = await this.#attempt({ ...asked, request: copyOf(request), member, call, patience }, ask);
         if ('answer' in outcome) return outcome.answer;
         const { error } = outcome;
         if (isLast || signal.aborted || !(error instanceof UpstreamFault)) throw error;
@@ -137,13 +146,14 @@ export class FailoverUpstream implements ChatUpstream {
   }
 
   async #attempt<Answer>(attempt: Attempt, ask: (attempt: Attempt) => Promise<Answer>) {
-    const { signal, call } = attempt;
+    const { signal, call, patience } = attempt;
     try {
       return { answer: await ask(attempt) };
     } catch (error) {
-      // What our own limit of requests at a time refuses says nothing of the upstream.
-      const isOurLimit = error instanceof UpstreamFault && error.reason === 'busy';
-      if (signal.aborted || isOurLimit) call.ended();
+      const reason = error instanceof UpstreamFault ? error.reason : undefined;
+      // What our own limit of requests at a time refuses, or a caller in a hurry, says nothing of the upstream.
+      const isNoFault = reason === 'busy' || (reason === 'timeout' && patience?.isHurried === true);
+      if (signal.aborted || isNoFault) call.ended();
       else judge(call, error);
       return { error };
     }
@@ -157,6 +167,17 @@ export class FailoverUpstream implements ChatUpstream {
   }
 }
 
+function patienceWith(member: FailoverMember, { firstByteMs, watcher }: Asked): Patience {
+  const configuredMs = firstByteMs(member);
+  const callersMs = halfUntil(watcher.endMs ?? Infinity);
+  return { firstByteMs: Math.min(configuredMs, callersMs), isHurried: callersMs < configuredMs };
+}
+
+/** As much is left for whoever is asked next. */
+function halfUntil(endMs: number): number {
+  return Math.max(1, (endMs - performance.now()) / 2);
+}
+
 /** The body stays with the caller's request as long as somebody else may be asked; each upstream lets go of its own. */
 function copyOf(request: ChatRequest): ChatRequest {
   return {
@@ -167,21 +188,18 @@ function copyOf(request: ChatRequest): ChatRequest {
   };
 }
 
-async function askWhole({ member, call, isLast, endMs, ...asked }: Attempt): Promise<ChatCompletion> {
-  const { request, signal, watcher } = asked;
-  const halfMs = Math.max(1, (endMs - performance.now()) / 2);
-  const firstByteMs = isLast ? undefined : (member.wholeFirstByteMs ?? halfMs);
-  const completion = await member.upstream.complete(request, signal, watcher, firstByteMs);
+async function askWhole({ member, call, request, signal, watcher, patience }: Attempt): Promise<ChatCompletion> {
+  const completion = await member.upstream.complete(request, signal, watcher, patience?.firstByteMs);
   call.succeeded();
   return completion;
 }
 
 /** As long as there is somebody else to ask, a stream has begun with its first chunk, not with its head. */
-async function askStream({ member, call, isLast, request, signal, watcher }: Attempt): Promise<ChatStream> {
-  const stream = await member.upstream.stream(request, signal, watcher);
+async function askStream({ member, call, request, signal, watcher, patience }: Attempt): Promise<ChatStream> {
+  const stream = await member.upstream.stream(request, signal, watcher, patience?.firstByteMs);
   signal.addEventListener('abort', () => call.ended(), { once: true });
   const iterator = stream.chunks[Symbol.asyncIterator]();
-  const first = isLast ? undefined : await iterator.next();
+  const first = patience === undefined ? undefined : await iterator.next();
   if (first !== undefined && member.breaker.isOpen) call.succeeded();
   return { chunks: readOn({ first, iterator, call }), tokens: () => stream.tokens() };
 }

@@ -108,8 +108,12 @@ export class HttpChatUpstream implements ChatUpstream {
     }
   }
 
-  async stream(request: ChatRequest, signal: AbortSignal, watcher = UNWATCHED): Promise<ChatStream> {
-    const { firstByteMs } = this.#options.timeouts;
+  async stream(
+    request: ChatRequest,
+    signal: AbortSignal,
+    watcher = UNWATCHED,
+    firstByteMs = this.#options.timeouts.firstByteMs,
+  ): Promise<ChatStream> {
     const payload = new Payload(upstreamBody(request, this.#options), () => request.letGo?.());
     const translator = this.#translatorOf(request);
     const call = this.#begin(signal, watcher, true);

@@ -75,13 +75,21 @@ describe.each([false, true])('a chat call that goes to another upstream, streame
     expect(otherDouble.requests).toHaveLength(0);
   });
 
-  it('is given up when the time of its caller is over, and nobody else is asked', async () => {
-    const { ask, row, otherDouble } = await startBilledChat(answerNothing, { other: answerHello });
-    const reply = await ask({ stream }, { headers: { 'x-umpire-deadline-ms': '100' } });
+  it('has its answer within the time of its caller, half of which the first was silent', async () => {
+    const { ask, row } = await startBilledChat(answerNothing, { other: answerHello });
+    const reply = await ask({ stream }, { headers: { 'x-umpire-deadline-ms': '4000' } });
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain(' there!');
+    expect(await row()).toMatchObject({ end: 'completed', upstream: 'other', upstreamFailures: 'double:timeout' });
+  });
+
+  it('is given up when the time of its caller is over', async () => {
+    const { ask, row, otherDouble } = await startBilledChat(answerNothing, { other: () => undefined });
+    const reply = await ask({ stream }, { headers: { 'x-umpire-deadline-ms': '2000' } });
     expect(reply.status).toBe(504);
     expect(await reply.json()).toMatchObject({ error: { code: 'upstream_timeout' } });
     expect(await row()).toMatchObject({ end: 'upstream_failed', costPicoUsd: 0n });
-    expect(otherDouble.requests).toHaveLength(0);
+    expect(otherDouble.requests).toHaveLength(1);
   });
 });
 

@@ -47,7 +47,7 @@ export async function startChat(
 }
 
 function chainOf(upstreams: readonly HttpChatUpstream[]): FailoverUpstream {
-  const terms = { weight: undefined, totalMs: 30_000, streamTotalMs: 30_000 };
+  const terms = { weight: undefined, totalMs: 30_000, streamTotalMs: 30_000, firstByteMs: 30_000 };
   return new FailoverUpstream({
     members: upstreams.map((upstream) => ({
       ...terms,

@@ -44,6 +44,7 @@ beforeAll(async () => {
     breaker: new CircuitBreaker({ failures: 100, pauseMs: 1000 }),
     totalMs: 60_000,
     streamTotalMs: 60_000,
+    firstByteMs: 60_000,
   });
   const members = [member('away', 'http://127.0.0.1:1/v1'), member('second', upstream.baseUrl)];
   upstreams = [new HttpChatUpstream(chatUpstreamOptions(upstream.baseUrl)), new FailoverUpstream({ members })];

@@ -70,6 +70,7 @@ async function startChain(places: readonly (AnswerScript | Place)[], random?: ()
       breaker: new CircuitBreaker({ failures: FAILURES, pauseMs: PAUSE_MS, nowMs: () => nowMs }),
       totalMs: all.timeouts.totalMs,
       streamTotalMs: all.timeouts.streamTotalMs,
+      firstByteMs: all.timeouts.firstByteMs,
       wholeFirstByteMs: all.timeouts.wholeFirstByteMs,
       onPassedOn: (reason) => {
         told.push(`${name} passed on`);
@@ -345,6 +346,29 @@ describe('the time of a call', () => {
     vi.advanceTimersByTime(10_000);
     finish.resolve();
     expect(await answer).toContain('Hello there!');
+  });
+
+  it.each([false, true])(
+    'in a hurry goes on after half of it, and holds that against nobody, streamed: %s',
+    async (streamed) => {
+      const started = await startChain([answerNothing, answerHello]);
+      for (let time = 0; time < FAILURES; time++) {
+        started.watcher.endMs = performance.now() + 400;
+        expect(await run(started, streamed)).toContain(' there!');
+      }
+      expect(started.reasons).toEqual(['timeout', 'timeout']);
+      expect(started.breakers[0]?.isOpen).toBe(false);
+    },
+  );
+
+  it('that is longer than the upstream may be silent changes nothing', async () => {
+    const impatient = { answer: answerNothing, options: timeouts({ wholeFirstByteMs: 100 }) };
+    const started = await startChain([impatient, answerHello]);
+    for (let time = 0; time < FAILURES; time++) {
+      started.watcher.endMs = performance.now() + 60_000;
+      expect(await run(started, false)).toContain('Hello there!');
+    }
+    expect(started.breakers[0]?.isOpen).toBe(true);
   });
 
   it('leaves the next one what the first has not taken', async () => {

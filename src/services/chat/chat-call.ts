@@ -69,6 +69,7 @@ export class ChatCall implements CallWatcher {
   /** Cuts the upstream's work. */
   readonly #cut = new AbortController();
   readonly #startMs = performance.now();
+  readonly endMs: number | undefined;
   /** The latest, where several were asked. */
   #asked: AskedUpstream | undefined;
   /** Of the upstream that is asked. */
@@ -84,6 +85,7 @@ export class ChatCall implements CallWatcher {
     const { signal, deadlineMs } = terms.caller;
     this.#terms = terms;
     signal.addEventListener('abort', this.#onClientLeft);
+    this.endMs = deadlineMs === undefined ? undefined : this.#startMs + deadlineMs;
     if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#cut.abort(new DeadlineError()), deadlineMs);
   }
 
