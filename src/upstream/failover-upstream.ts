@@ -52,11 +52,11 @@ interface Asked {
 interface Attempt extends Asked {
   readonly member: FailoverMember;
   readonly call: BreakerCall;
-  readonly patience: Patience | undefined;
+  readonly silence: AllowedSilence | undefined;
 }
 
 /** How long one may say nothing as long as somebody else can be asked; undefined where nobody is left. */
-interface Patience {
+interface AllowedSilence {
   readonly firstByteMs: number;
   /** By the configuration it might have had longer: its silence says nothing of it. */
   readonly isHurried: boolean;
@@ -132,9 +132,9 @@ export class FailoverUpstream implements ChatUpstream {
         const member = order[place];
         if (member === undefined) throw new Error('A model without an upstream.');
         const isLast = place === order.length - 1;
-        const patience = isLast ? undefined : patienceWith(member, asked);
+        const silence = isLast ? undefined : silenceOf(member, asked);
         const call = member.breaker.begin();
-        const outcome = await this.#attempt({ ...asked, request: copyOf(request), member, call, patience }, ask);
+        const outcome = await this.#attempt({ ...asked, request: copyOf(request), member, call, silence }, ask);
         if ('answer' in outcome) return outcome.answer;
         const { error } = outcome;
         if (isLast || signal.aborted || !(error instanceof UpstreamFault)) throw error;
@@ -146,13 +146,13 @@ export class FailoverUpstream implements ChatUpstream {
   }
 
   async #attempt<Answer>(attempt: Attempt, ask: (attempt: Attempt) => Promise<Answer>) {
-    const { signal, call, patience } = attempt;
+    const { signal, call, silence } = attempt;
     try {
       return { answer: await ask(attempt) };
     } catch (error) {
       const reason = error instanceof UpstreamFault ? error.reason : undefined;
       // What our own limit of requests at a time refuses, or a caller in a hurry, says nothing of the upstream.
-      const isNoFault = reason === 'busy' || (reason === 'timeout' && patience?.isHurried === true);
+      const isNoFault = reason === 'busy' || (reason === 'timeout' && silence?.isHurried === true);
       if (signal.aborted || isNoFault) call.ended();
       else judge(call, error);
       return { error };
@@ -167,7 +167,7 @@ export class FailoverUpstream implements ChatUpstream {
   }
 }
 
-function patienceWith(member: FailoverMember, { firstByteMs, watcher }: Asked): Patience {
+function silenceOf(member: FailoverMember, { firstByteMs, watcher }: Asked): AllowedSilence {
   const configuredMs = firstByteMs(member);
   const callersMs = halfUntil(watcher.endMs ?? Infinity);
   return { firstByteMs: Math.min(configuredMs, callersMs), isHurried: callersMs < configuredMs };
@@ -188,18 +188,18 @@ function copyOf(request: ChatRequest): ChatRequest {
   };
 }
 
-async function askWhole({ member, call, request, signal, watcher, patience }: Attempt): Promise<ChatCompletion> {
-  const completion = await member.upstream.complete(request, signal, watcher, patience?.firstByteMs);
+async function askWhole({ member, call, request, signal, watcher, silence }: Attempt): Promise<ChatCompletion> {
+  const completion = await member.upstream.complete(request, signal, watcher, silence?.firstByteMs);
   call.succeeded();
   return completion;
 }
 
 /** As long as there is somebody else to ask, a stream has begun with its first chunk, not with its head. */
-async function askStream({ member, call, request, signal, watcher, patience }: Attempt): Promise<ChatStream> {
-  const stream = await member.upstream.stream(request, signal, watcher, patience?.firstByteMs);
+async function askStream({ member, call, request, signal, watcher, silence }: Attempt): Promise<ChatStream> {
+  const stream = await member.upstream.stream(request, signal, watcher, silence?.firstByteMs);
   signal.addEventListener('abort', () => call.ended(), { once: true });
   const iterator = stream.chunks[Symbol.asyncIterator]();
-  const first = patience === undefined ? undefined : await iterator.next();
+  const first = silence === undefined ? undefined : await iterator.next();
   if (first !== undefined && member.breaker.isOpen) call.succeeded();
   return { chunks: readOn({ first, iterator, call }), tokens: () => stream.tokens() };
 }
