@@ -2,20 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Machine, ROOT, type Versions } from '../machine/machine.ts';
+import { ROOT } from '../machine/machine.ts';
 import type { DeviceFigures } from '../parts/device.ts';
-import { formatHead } from './own-report.ts';
+import { formatHead, type ReportHead } from './own-report.ts';
 import { type Cell, formatTable, toMegabytes } from './table.ts';
 
-export interface DeviceReport {
-  readonly format: 1;
-  readonly startedAt: string;
-  readonly isQuick: boolean;
-  readonly machine: Machine;
-  readonly versions: Versions;
-  readonly settings: Readonly<Record<string, string>>;
-  /** What others used of all processors meanwhile; null where the system does not say. */
-  readonly othersShare: number | null;
+export interface DeviceReport extends ReportHead {
   readonly figures: DeviceFigures;
 }
 

@@ -22,16 +22,20 @@ export const TARGETS = {
 /** What a report was measured on. */
 export type Measured = Pick<OwnReport, 'machine' | 'versions' | 'othersShare'>;
 
-export interface OwnReport {
+/** When and on what a report was measured, and with which settings. */
+export interface ReportHead {
   readonly format: 1;
   readonly startedAt: string;
   readonly isQuick: boolean;
   readonly machine: Machine;
   readonly versions: Versions;
   readonly settings: Readonly<Record<string, string>>;
-  readonly targets: typeof TARGETS;
   /** What others used of all processors meanwhile; null where the system does not say. */
   readonly othersShare: number | null;
+}
+
+export interface OwnReport extends ReportHead {
+  readonly targets: typeof TARGETS;
   /** undefined: accounting was measured alone */
   readonly own: OwnFigures | undefined;
   readonly accounting: AccountingFigures;

@@ -5,7 +5,7 @@ import { CHAT_MODEL } from '../money/counting-upstream.ts';
 import {
   completion,
   deltaChunk,
-  event,
+  namedEvent,
   replyJson,
   streamRaw,
   streamText,
@@ -31,11 +31,15 @@ const OUTPUT = [
   },
 ];
 const RESPONSE = {
-  ...{ id: 'resp_1', object: 'response', created_at: 1_700_000_000, status: 'completed', error: null, model: 'm' },
-  ...{ output: OUTPUT, usage: { input_tokens: 9, output_tokens: 3, total_tokens: 12 } },
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_700_000_000,
+  status: 'completed',
+  error: null,
+  model: 'm',
+  output: OUTPUT,
+  usage: { input_tokens: 9, output_tokens: 3, total_tokens: 12 },
 };
-
-const named = (type: string, fields: object): string => `event: ${type}\n${event({ type, ...fields })}`;
 
 /** By the end of the path. */
 const FORMS: Readonly<Record<string, { readonly whole: object; readonly stream: string }>> = {
@@ -50,8 +54,8 @@ const FORMS: Readonly<Record<string, { readonly whole: object; readonly stream: 
   '/responses': {
     whole: RESPONSE,
     stream:
-      named('response.output_text.delta', { delta: 'Hello there!' }) +
-      named('response.completed', { response: RESPONSE }),
+      namedEvent('response.output_text.delta', { delta: 'Hello there!' }) +
+      namedEvent('response.completed', { response: RESPONSE }),
   },
 };
 const KINDS = Object.keys(FORMS).flatMap((path) => [`${path}, whole`, `${path}, streamed`]);

@@ -7,6 +7,7 @@ import {
   completion,
   deltaChunk,
   event,
+  namedEvent,
   replyJson,
   streamRaw,
   streamText,
@@ -36,7 +37,6 @@ const textCompletion = { id: 'cmpl-1', object: 'text_completion', created: 1, mo
 const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello there!' }] }];
 const usage = { input_tokens: 9, output_tokens: 3, total_tokens: 12 };
 const response = { id: 'resp_1', object: 'response', status: 'completed', error: null, model: 'm', output, usage };
-const named = (type: string, fields: object): string => `event: ${type}\n${event({ type, ...fields })}`;
 
 const ERRORS_OF_CHAT = {
   'an error object': { error: ERROR },
@@ -79,16 +79,19 @@ const FORMATS: Readonly<Record<ChatFormat, FormatCase>> = {
       'a response that failed without a reason': { ...response, status: 'failed' },
       'an object that is an error': { object: 'error', ...ERROR },
     },
-    firstEvent: named('response.output_text.delta', { delta: 'Hel' }),
+    firstEvent: namedEvent('response.output_text.delta', { delta: 'Hel' }),
     badEvents: {
-      'an event of the type error': named('error', ERROR),
+      'an event of the type error': namedEvent('error', ERROR),
       'an error object': event({ error: ERROR }),
-      'a response that failed': named('response.failed', { response: { ...response, status: 'failed', error: ERROR } }),
-      'a response that failed without a reason': named('response.failed', { response: { status: 'failed' } }),
+      'a response that failed': namedEvent('response.failed', {
+        response: { ...response, status: 'failed', error: ERROR },
+      }),
+      'a response that failed without a reason': namedEvent('response.failed', { response: { status: 'failed' } }),
     },
     good: response,
     goodStream:
-      named('response.output_text.delta', { delta: 'Hello there!' }) + named('response.completed', { response }),
+      namedEvent('response.output_text.delta', { delta: 'Hello there!' }) +
+      namedEvent('response.completed', { response }),
   },
 };
 

@@ -119,3 +119,8 @@ export const answerHello: AnswerScript = (response, request) => {
   const script = request.json.stream === true ? streamChunks() : replyJson(completion());
   return script(response, request);
 };
+
+/** As responses come: its type is the name of the event, too. */
+export function namedEvent(type: string, fields: object): string {
+  return `event: ${type}\n${event({ type, ...fields })}`;
+}
