@@ -43,6 +43,7 @@ const KINDS: readonly Kind[] = ['decision', 'embedding', 'chat', 'ranking', 'str
 /** No request sends as many. */
 const MOST_STATEMENTS = 40;
 const MOST_RETRIES = 20;
+const MOST_PASSES = 5;
 const BUDGET = { budgetPicoUsd: 10n ** 14n };
 
 export async function cutEverywhere({ postgres, rounds, seed }: CutRunOptions): Promise<CutRun> {
@@ -54,7 +55,7 @@ export async function cutEverywhere({ postgres, rounds, seed }: CutRunOptions): 
     const address = await (await fleet.launch()).ready();
     const cutter = new Cutter({ address, proxy, key: await issueKey(address, BUDGET), seed });
     for (let round = 0; round < rounds; round++) {
-      for (const way of WAYS) for (const phase of PHASES) await cutter.cutEachStatement(way, phase);
+      for (const way of WAYS) for (const phase of PHASES) await cutter.cutUntilCommit(way, phase);
     }
     await untilSettled(store);
     return { cuts: cutter.cuts, answers: cutter.answers, books: await compareBooks(store, cutter) };
@@ -85,7 +86,24 @@ class Cutter {
     this.#random = new RandomSource(options.seed);
   }
 
-  async cutEachStatement(way: Way, phase: CutPhase): Promise<void> {
+  /**
+   * A statement of the server's own that comes between may be cut in place of the request's last one, and the request after
+   * it has none left: then its statements are cut once more.
+   */
+  async cutUntilCommit(way: Way, phase: CutPhase): Promise<void> {
+    for (let pass = 0; pass < MOST_PASSES; pass++) {
+      const before = this.#commits(way, phase);
+      await this.#cutEachStatement(way, phase);
+      if (this.#commits(way, phase) > before) return;
+    }
+    throw new Error(`The commit of no request was cut: ${way}, ${phase}.`);
+  }
+
+  #commits(way: Way, phase: CutPhase): number {
+    return this.cuts[`${way}: ${phase} commit`] ?? 0;
+  }
+
+  async #cutEachStatement(way: Way, phase: CutPhase): Promise<void> {
     for (let passing = 0; passing < MOST_STATEMENTS; passing++) {
       let [cut, isServed] = await this.#cutOnce(way, phase, passing);
       // Not served though nothing was cut: a connection of the cut before was found to be dead. There may be more statements.

@@ -37,9 +37,10 @@ afterEach(async () => {
 
 /** Somebody before a terminal, in which the command was typed. */
 class Labeller extends ServerProcess {
-  /** What is seen now: the last picture that was drawn. */
+  /** What is seen now: the last picture that was drawn to its end. It may come in pieces. */
   get picture(): string {
-    const last = this.output.split('\u001b[H').at(-1) ?? '';
+    const pictures = this.output.split('\u001b[H').filter((drawn) => drawn.includes('\u001b[J'));
+    const last = pictures.at(-1) ?? '';
     return stripVTControlCharacters(last).replaceAll('\r', '');
   }
 
