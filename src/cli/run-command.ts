@@ -151,8 +151,9 @@ function report(error: unknown, args: readonly string[], program: Program): Exit
     tellFailure(program, { failure: commandFailure('invalid_usage', error.message), before: error.help, isJson });
     return EXIT.misused;
   }
-  tellFailure(program, { ...describe(error, program), isJson });
-  return EXIT.failed;
+  const told = describe(error, program);
+  tellFailure(program, { ...told, isJson });
+  return told.failure.code === 'invalid_configuration' ? EXIT.misconfigured : EXIT.failed;
 }
 
 function describe(error: unknown, program: Program): { readonly failure: Failure; readonly words?: string } {

@@ -118,10 +118,11 @@ END
       expect(Number(show('umpire', 'NRestarts'))).toBe(1);
     });
 
-    it('ends at once with what is wrong with its settings', async () => {
+    it('ends at once with what is wrong with its settings, and is not started again', async () => {
       machine.demand(`${settings('engine: {workers: many}')}\nsystemctl restart umpire`);
-      await machine.untilTyped('it failed', `journalctl --unit=umpire | grep -q 'engine.workers'`);
-      machine.demand('systemctl stop umpire');
+      await machine.untilTyped('it failed', 'systemctl is-failed umpire');
+      machine.demand(`journalctl --unit=umpire | grep -q 'engine.workers'`);
+      expect([show('umpire', 'ExecMainStatus'), show('umpire', 'NRestarts')]).toEqual(['78', '0']);
     });
 
     it('could not run without memory that is written and run: V8 compiles', async () => {

@@ -92,7 +92,7 @@ describe('the command line', () => {
 
   it('tells faults of the configuration without a stack', async () => {
     const { code, error } = await umpire(['serve', '--print-config', '--port', '99999']);
-    expect(code).toBe(1);
+    expect(code).toBe(78);
     expect(error).toMatch(/^umpire: The configuration has a fault:\n {2}- port \(flag --port\): [^\n]*\n$/);
   });
 

@@ -132,9 +132,9 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     return folder;
   }
 
-  async function refusal(settings: Record<string, string>): Promise<string> {
+  async function refusal(settings: Record<string, string>, code = 1): Promise<string> {
     server = new ServerProcess(settings);
-    expect(await server.exited).toEqual({ code: 1, signal: null });
+    expect(await server.exited).toEqual({ code, signal: null });
     await server.dispose();
     return server.output;
   }
@@ -177,8 +177,8 @@ describe('a start that cannot succeed ends with 1 and says why', () => {
     expect(await refusal({ UMPIRE_MODELS_DIR: join(empty, 'none') })).toContain('cannot be read: ENOENT');
   });
 
-  it('when the configuration has faults: all of them', async () => {
-    const output = await refusal({ UMPIRE_PROT: '1', UMPIRE_LOG_LEVEL: 'loud' });
+  it('when the configuration has faults: all of them, with a code that says not to start it again', async () => {
+    const output = await refusal({ UMPIRE_PROT: '1', UMPIRE_LOG_LEVEL: 'loud' }, 78);
     expect(output).toContain('UMPIRE_PROT in the environment: no such setting.');
     expect(output).toContain('log.level (environment UMPIRE_LOG_LEVEL)');
   });
