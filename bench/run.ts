@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { describeMachine, describeVersions, listSettings } from './machine/machine.ts';
 import { expectQuiet, QuietWatch, requireQuiet } from './machine/quiet.ts';
-import { reportFault } from './machine/told-fault.ts';
+import { reportFault, ToldFault } from './machine/told-fault.ts';
 import { formatDeviceReport, writeDeviceReport } from './pages/device-report.ts';
 import { formatOwnReport, type OwnReport, TARGETS, writeOwnReport } from './pages/own-report.ts';
 import { measureAccounting } from './parts/accounting.ts';
@@ -27,8 +27,6 @@ const { values } = parseArgs({
   },
 });
 
-if (values.accounting && values.device !== undefined) throw new Error('--accounting and --device are two benches.');
-
 function describeRun() {
   return {
     format: 1,
@@ -41,6 +39,7 @@ function describeRun() {
 }
 
 async function runOnDevice(device: string): Promise<void> {
+  if (values.accounting) throw new ToldFault('--accounting and --device are two benches.');
   requireDevice(device);
   await expectQuiet(values.noisy);
   const [head, watch] = [describeRun(), new QuietWatch()];

@@ -76,12 +76,19 @@ export interface PulledModel {
   readonly outcome: 'pulled' | 'replaced' | 'present';
 }
 
+export interface PulledFolder {
+  readonly folder: string;
+  readonly bytes: number;
+  /** Ids of learned models that cannot be served without it. */
+  readonly learnedOn: readonly string[];
+}
+
 export interface ModelSources {
   /** @throws HubError, RecipeError, StartError; the signal's reason */
   pull(request: PullRequest, watcher: PullWatcher): Promise<PulledModel>;
   /** A model that is here, or what a pull would do. */
   inspect(request: PullRequest, signal: AbortSignal): Promise<ModelDetails | PullPlan>;
   /** The folder of a pulled model. @throws StartError when there is none */
-  findPulled(id: string): Promise<{ readonly folder: string; readonly bytes: number }>;
+  findPulled(id: string): Promise<PulledFolder>;
   remove(id: string): Promise<void>;
 }

@@ -90,22 +90,27 @@ export const modelsRemoveCommand: Command = {
       untested: 'needs a pulled model; test/process/models-pull.test.ts has one',
     },
   ],
-  json: { isList: false, members: ['id', 'folder', 'bytes', 'removed'] },
+  json: { isList: false, members: ['id', 'folder', 'bytes', 'learned_on_it', 'removed'] },
   async run(given, program) {
     const id = onlyId(given);
     const sources = await program.openModelSources(given.settings);
-    const { folder, bytes } = await sources.findPulled(id);
+    const { folder, bytes, learnedOn } = await sources.findPulled(id);
     const isSure = given.options['yes'] === true || (await isConfirmed());
     if (isSure) await sources.remove(id);
-    if (given.options['json']) program.writeOut(renderJson({ id, folder, bytes, removed: isSure }));
-    else program.writeOut(isSure ? `Removed: ${folder}, ${tellSize(bytes)}.\n` : 'Nothing was removed.\n');
+    if (given.options['json'])
+      program.writeOut(renderJson({ id, folder, bytes, learned_on_it: learnedOn, removed: isSure }));
+    else program.writeOut(isSure ? `Removed: ${folder}, ${tellSize(bytes)}.${orphans()}\n` : 'Nothing was removed.\n');
     return EXIT.done;
+
+    function orphans(): string {
+      return learnedOn.length === 0 ? '' : ` Learned on it, and not served without it: ${learnedOn.join(', ')}.`;
+    }
 
     async function isConfirmed(): Promise<boolean> {
       if (!program.isTerminal || given.options['json'] === true) {
         throw new UsageError('Add --yes: nobody can be asked here.');
       }
-      program.writeOut(`Delete ${folder}, ${tellSize(bytes)}? Type yes: `);
+      program.writeOut(`Delete ${folder}, ${tellSize(bytes)}?${orphans()} Type yes: `);
       return /^y(es)?$/i.test((await program.readLine()).trim());
     }
   },

@@ -1,6 +1,6 @@
 // A server whose data folder is full of learned models, some of which it cannot serve, and the commands about them.
 
-import { writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { layLearned, learnedQuestion, readTinyBase, STATE, WHERE } from '../app/learned/learned-draft.ts';
@@ -182,7 +182,17 @@ describe('commands', () => {
   it('remove one', async () => {
     await layLearned(dataDir, { id: 'extra' });
     const { code, out } = await runUmpire(['models', 'remove', 'extra', '--yes'], { cwd: ROOT, env });
-    expect([code, out]).toEqual([0, expect.stringContaining('Removed: ')]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Removed: .*B\.\n$/)]);
     expect((await runUmpire(['models', 'list', '--json'], { cwd: ROOT, env })).out).not.toContain('extra');
+  });
+
+  it('say which of them are lost with a model that is removed', async () => {
+    const pulled = () => cpSync(tinyDecision, join(dataDir, 'models', 'tiny-decision'), { recursive: true });
+    pulled();
+    const { out } = await runUmpire(['models', 'remove', 'tiny-decision', '--yes'], { cwd: ROOT, env });
+    expect(out).toMatch(/^Removed: .*\. Learned on it, and not served without it: changed, good\.\n$/);
+    pulled();
+    const json = await runUmpire(['models', 'remove', 'tiny-decision', '--yes', '--json'], { cwd: ROOT, env });
+    expect(JSON.parse(json.out)).toMatchObject({ learned_on_it: ['changed', 'good'], removed: true });
   });
 });

@@ -37,6 +37,13 @@ export async function verifyLearned(config: Config, path: string): Promise<Verif
   return { folder: path, id: folder.manifest.id, digest: folder.digest, device: 'cpu' };
 }
 
+/** Ids of the learned models of a data folder that need this one, as base or as embedder. Broken ones need none. */
+export async function listLearnedOn(dataDir: string, id: string): Promise<readonly string[]> {
+  const read = listLearnedFolders(dataDir).map((path) => readLearnedFolder(path).catch(() => undefined));
+  const models = (await Promise.all(read)).flatMap((folder) => (folder === undefined ? [] : [folder.model]));
+  return models.filter(({ base, embedder }) => base.id === id || embedder?.id === id).map((model) => model.id);
+}
+
 async function standOnBase(config: Config, folder: LearnedFolder): Promise<FoundLearned> {
   const { id, base, embedder } = folder.model;
   const ids = [base.id, ...(embedder === undefined ? [] : [embedder.id])];

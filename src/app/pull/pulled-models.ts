@@ -10,6 +10,7 @@ import { readModelFolder } from '../../runtime/model-folder/model-folder.ts';
 import { holdModelLock } from '../../runtime/model-folder/model-lock.ts';
 import { StartError } from '../../runtime/start-error.ts';
 import { findModelFolders } from '../configured-models.ts';
+import { listLearnedOn } from '../learned/found-learned-model.ts';
 import { findLearnedDetails } from '../learned/learned-details.ts';
 import { describeFolder } from './model-details.ts';
 import { type PullSurroundings, planPull } from './planned-pull.ts';
@@ -23,7 +24,7 @@ export function createModelSources(around: PullSurroundings): ModelSources {
     inspect: (request, signal) => inspect(request, around, signal),
     findPulled: async (id) => {
       const folder = findPulledFolder(id, around);
-      return { folder, bytes: await sizeOf(folder) };
+      return { folder, bytes: await sizeOf(folder), learnedOn: await listLearnedOn(around.config.dataDir, id) };
     },
     remove: (id) => remove(id, around),
   };

@@ -262,7 +262,8 @@ describe('a pulled model', () => {
     const signal = new AbortController().signal;
     expect(await models.inspect(request('tiny'), signal)).toEqual(pulled.model);
     expect((await again()).outcome).toBe('replaced');
-    expect((await models.findPulled('tiny')).bytes).toBeGreaterThan(3000);
+    const found = await models.findPulled('tiny');
+    expect([found.bytes > 3000, found.learnedOn]).toEqual([true, []]);
     await models.remove('tiny');
     expect(readdirSync(join(dataDir, 'models'))).toEqual(['.locks']);
     await expect(models.remove('tiny')).rejects.toThrow('There is no pulled or learned model "tiny"');
