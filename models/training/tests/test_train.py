@@ -11,7 +11,7 @@ from umpire_training.evaluate import Answer
 from umpire_training.mix import weight_of
 from umpire_training.prompts import Question
 from umpire_training.tasks import Example, Labelled
-from umpire_training.train import computes_in_bfloat16, enough, lesson_at, schedule
+from umpire_training.train import Workers, computes_in_bfloat16, enough, lesson_at, schedule
 from umpire_training.trials import SHORT, TRIALS
 
 CONFIG = json.loads((Path(__file__).resolve().parents[1] / "configs/kev.json").read_text())
@@ -48,6 +48,13 @@ def test_ranked_counts_the_pairs_of_yes_and_no_in_order_whatever_the_threshold()
     assert ranked([noul(-2.0, 1), noul(-3.0, 0), noul(-4.0, 0)]) == 1.0
     assert ranked([noul(1.0, 1), noul(1.0, 0)]) == 0.5
     assert ranked([noul(1.0, 1), noul(2.0, 0), noul(0.0, 0), noul(0.5, 1)]) == 0.5
+
+
+def test_processes_share_the_questions_of_a_step():
+    workers = Workers()
+    assert (workers.count, workers.part_of(96)) == (1, 96)
+    workers.count = 5
+    assert workers.part_of(96) == 20
 
 
 def test_a_step_has_batches_until_it_has_questions_enough():

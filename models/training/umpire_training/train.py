@@ -96,7 +96,7 @@ def lesson_at(tokens: int, config: dict) -> dict:
 
 
 def enough(batches: Iterator[ExampleBatch], questions: int) -> list[ExampleBatch]:
-    """The batches of one step. Batches are alike in length, so that one of long documents holds four questions where one of
+    """The batches of one step of one process. Batches are alike in length, so that one of long documents holds four questions where one of
     sentences holds fifty: a step on each alone is mostly noise."""
     found, asked = [], 0
     while asked < questions:
@@ -134,6 +134,10 @@ class Workers:
         self.rank, self.count = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
         if self.count > 1:
             dist.init_process_group("gloo", timeout=timedelta(hours=2))
+
+    def part_of(self, questions: int) -> int:
+        """Of each process, so that a step is as large whatever their number."""
+        return -(-questions // self.count)
 
     def share(self, parameters: list[Tensor], numbers: list[float]) -> list[float]:
         """Gradients become their mean over the processes; -> the sums of `numbers`."""
@@ -194,7 +198,10 @@ class Trainer:
     def restore(self, path: Path) -> float:
         saved = torch.load(path, weights_only=True, map_location=self.args.device)
         self.model.load_state_dict(saved["model"])
+        rates = [group["base_lr"] for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(saved["optimizer"])
+        for group, rate in zip(self.optimizer.param_groups, rates):  # the configuration's, if it has changed since
+            group["base_lr"] = rate
         self.tokens, self.steps = saved["tokens"], saved["steps"]
         return saved["progress"]
 
@@ -261,7 +268,7 @@ class Trainer:
         while True:
             if lesson != (lesson := lesson_at(self.tokens, self.config)):
                 batches = self.batches(lesson)
-            loss, hits, count = self.step(enough(batches, lesson["step_questions"]), lesson["match_dropout"])
+            loss, hits, count = self.step(enough(batches, self.workers.part_of(lesson["step_questions"])), lesson["match_dropout"])
             losses, right, asked = [*losses, loss], right + hits, asked + count
             now = time.time()
             if self.steps % self.args.log_every == 0:
