@@ -3,7 +3,7 @@
 
 import { findChanges } from '../config/compare.ts';
 import { ConfigError, type LoadedConfig } from '../config/load.ts';
-import { AppError, messageOf } from '../domain/errors.ts';
+import { AppError, messageOf, StoreUnavailableError } from '../domain/errors.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Reloading, ReloadReport } from '../services/reload.ts';
 
@@ -66,6 +66,10 @@ export class Reloads implements Reloading {
       if (waiting.length > 0) logger.warn({ settings: waiting }, 'these settings have changed and wait for a restart');
       return { changed, waiting };
     } catch (error) {
+      if (error instanceof StoreUnavailableError) {
+        logger.error({ err: error }, 'not reloaded, nothing was changed: the audit trail cannot be written');
+        throw error;
+      }
       const faults = error instanceof ConfigError ? error.faults : [messageOf(error)];
       logger.error({ faults }, 'not reloaded, nothing was changed: the configuration has faults');
       if (error instanceof AppError) throw error;
