@@ -7,9 +7,10 @@ import type { ModelDetails, PulledModel, PullRequest, PullWatcher } from '../../
 import type { Config } from '../../config/schema.ts';
 import type { ModelFiles, TakenFile, TakeProgress } from '../../hub/model-files.ts';
 import { RecipeError } from '../../recipe/recipe-error.ts';
-import type { FolderOrigin } from '../../runtime/model-folder/manifest.ts';
+import { type FolderOrigin, isCalibrated } from '../../runtime/model-folder/manifest.ts';
 import { readManifest, readModelFolder } from '../../runtime/model-folder/model-folder.ts';
 import { holdModelLock } from '../../runtime/model-folder/model-lock.ts';
+import { listLearnedOn } from '../learned/found-learned-model.ts';
 import { cleanPlaces, putInPlace } from './folder-draft.ts';
 import { makeFolder } from './made-folder.ts';
 import { describeFolder } from './model-details.ts';
@@ -57,6 +58,7 @@ async function replaceModel({ request, files, id, places, around, watcher }: Rep
   const planned = await planPull(request, { files, id, folder: places.staging, signal });
   tell({ kind: 'plan', plan: planned.plan });
   requireLicence(planned);
+  for (const text of await listLosses(id, places, around.config)) tell({ kind: 'warning', text });
   const { checkRoom } = await import('../../hub/folder-room.ts');
   // A start keeps a second copy of what it runs, in the layout of this machine.
   await checkRoom(
@@ -74,6 +76,19 @@ async function replaceModel({ request, files, id, places, around, watcher }: Rep
   await putInPlace(places);
   await rm(places.staging, { recursive: true, force: true });
   return { model: describeFolder(await readModelFolder(places.folder)), outcome: isReplaced ? 'replaced' : 'pulled' };
+}
+
+/** What the users of a model have put into it, or built on it, and another one does not have. */
+async function listLosses(id: string, { folder }: PulledPlaces, { dataDir }: Config): Promise<readonly string[]> {
+  if (!existsSync(folder)) return [];
+  const manifest = await readManifest(folder);
+  const learned = await listLearnedOn(dataDir, id);
+  return [
+    ...(manifest.type === 'decision' && isCalibrated(manifest)
+      ? [`${id} as it was is calibrated, and what takes its place is not: umpire calibrate FILE --model ${id}`]
+      : []),
+    ...(learned.length > 0 ? [`learned on ${id} as it was, and not served beside another: ${learned.join(', ')}`] : []),
+  ];
 }
 
 /** undefined: a folder of this machine, of which nobody can say again what it held. */

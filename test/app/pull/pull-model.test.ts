@@ -18,7 +18,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createModelSources } from '../../../src/app/pull/pulled-models.ts';
 import type { PullNews, PullRequest } from '../../../src/cli/model-sources.ts';
 import { loadConfig, readHubSettings } from '../../../src/config/load.ts';
+import { writeTemperatures } from '../../../src/runtime/model-folder/calibrated-folder.ts';
 import { readModelFolder } from '../../../src/runtime/model-folder/model-folder.ts';
+import { layLearned, readTinyBase } from '../learned/learned-draft.ts';
 import { FLOAT16, FLOAT32, INT64, type WrittenGraph } from './onnx-writer.ts';
 import {
   classifierGraph,
@@ -75,8 +77,17 @@ async function pull(content: RepositoryContent, wish: Wish = {}, rowBytes = GIGA
   const news: PullNews[] = [];
   const watcher = { signal: new AbortController().signal, tell: (told: PullNews) => news.push(told) };
   const pulled = await models.pull(request(folder, wish), watcher);
-  const warnings = news.flatMap((told) => (told.kind === 'warning' ? [told.text] : []));
-  return { pulled, warnings, models, dataDir, folder, again: () => models.pull(request(folder, wish), watcher) };
+  const warningsSoFar = () => news.flatMap((told) => (told.kind === 'warning' ? [told.text] : []));
+  const warnings = warningsSoFar();
+  return {
+    pulled,
+    warnings,
+    warningsSoFar,
+    models,
+    dataDir,
+    folder,
+    again: () => models.pull(request(folder, wish), watcher),
+  };
 }
 
 const STATEMENT: Wish = { choices: { hypothesis: 'This text is about {option}.' } };
@@ -171,6 +182,20 @@ describe('a pull of a classifier', () => {
     const { pulled, warnings } = await pull(scrambled, STATEMENT);
     expect(pulled.model.precisions).toEqual(['fp32']);
     expect(warnings[0]).toContain('it is not the same model');
+  });
+
+  it('says what is lost with the model that it takes the place of', async () => {
+    const { pulled, again, dataDir, warningsSoFar } = await pull(TINY_ENTAILMENT, STATEMENT);
+    await again();
+    expect(warningsSoFar()).toEqual([]);
+    const folder = await readTinyBase(pulled.model.folder);
+    await layLearned(dataDir, { base: folder });
+    await writeTemperatures(folder, { ...folder.manifest.temperatures, noul: { 2: 2 } });
+    await again();
+    expect(warningsSoFar()).toEqual([
+      'tiny as it was is calibrated, and what takes its place is not: umpire calibrate FILE --model tiny',
+      'learned on tiny as it was, and not served beside another: support',
+    ]);
   });
 
   it('leaves a reranker with the weights that lie beside its graph', async () => {
