@@ -5,9 +5,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testLogs } from '../log-scan/test-logs.ts';
 import { completion, replyJson } from '../upstream/upstream-answers.ts';
-import { describeInBrowser, type Visitor } from './in-browser.ts';
+import { describeInBrowser } from './in-browser.ts';
+import { enterKey, openAdmin } from './open-admin.ts';
 import { CHAT_MODEL, type Site, startSite } from './site.ts';
-import { type Visit, WAIT } from './visit.ts';
+import { WAIT } from './visit.ts';
 
 const SCRIPT = '<img src=x onerror="document.title=1">';
 
@@ -42,21 +43,6 @@ async function makeKey(body: object): Promise<{ id: string; key: string }> {
   const { json } = await send(site.key, '/admin/v1/keys', body);
   return { id: String(json['id']), key: String(json['key']) };
 }
-
-async function enterKey(page: Page, key: string): Promise<void> {
-  testLogs.keepSecret(key);
-  await page.getByLabel('API key').fill(key);
-  await page.getByRole('button', { name: 'Use this key' }).click();
-}
-
-/** The page, opened with the key, at one of its sections. */
-async function openSection(visit: Visitor['visit'], section: string, ...options: VisitRest): Promise<Visit> {
-  const seen = await visit(`${site.address}/admin#${section}`, ...options);
-  await enterKey(seen.page, site.key);
-  await seen.page.getByRole('tab', { name: 'Overview' }).waitFor();
-  return seen;
-}
-type VisitRest = Parameters<Visitor['visit']> extends [string, ...infer Rest] ? Rest : never;
 
 async function readSecret(page: Page): Promise<string> {
   const secret = (await page.getByTestId('secret').textContent()) ?? '';
@@ -105,7 +91,7 @@ describeInBrowser('the key of an operator', ({ visit }) => {
 
 describeInBrowser('keys', ({ visit }) => {
   it('are created with limits, changed, rotated, disabled and revoked, and clients see it', async () => {
-    const { page } = await openSection(visit, 'keys');
+    const { page } = await openAdmin(visit, site, 'keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Name').fill('shop');
@@ -155,7 +141,7 @@ describeInBrowser('keys', ({ visit }) => {
   });
 
   it('say at the field what the server finds wrong with it, and keep what was entered', async () => {
-    const seen = await openSection(visit, 'keys');
+    const seen = await openAdmin(visit, site, 'keys');
     const form = seen.page.getByRole('dialog');
     await seen.page.getByRole('button', { name: 'Create key' }).click();
     await form.getByLabel('Name').fill('too rich');
@@ -173,7 +159,7 @@ describeInBrowser('keys', ({ visit }) => {
   });
 
   it('cannot lock the last administrator out, and the page says why', async () => {
-    const seen = await openSection(visit, 'keys');
+    const seen = await openAdmin(visit, site, 'keys');
     await seen.page.getByRole('button', { name: 'Manage initial' }).click();
     const dialog = seen.page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Revoke…' }).click();
@@ -186,7 +172,7 @@ describeInBrowser('keys', ({ visit }) => {
   it('with script for a name are shown as they are, everywhere', async () => {
     const { key } = await makeKey({ name: SCRIPT });
     await chat(key);
-    const { page } = await openSection(visit, 'keys');
+    const { page } = await openAdmin(visit, site, 'keys');
     await page.getByText(SCRIPT).first().waitFor();
     await page.getByRole('button', { name: `Manage ${SCRIPT}` }).click();
     await page.getByRole('heading', { name: SCRIPT }).waitFor();
@@ -205,7 +191,7 @@ describeInBrowser('keys', ({ visit }) => {
 describeInBrowser('the other sections', ({ visit }) => {
   it('show a request a moment after it ended, without its text', async () => {
     const { key } = await makeKey({ name: 'watched client' });
-    const { page } = await openSection(visit, 'requests');
+    const { page } = await openAdmin(visit, site, 'requests');
     await page.getByLabel('Show those with').fill('watched client');
     await chat(key);
     const row = page.getByRole('row').filter({ hasText: 'watched client' });
@@ -217,7 +203,7 @@ describeInBrowser('the other sections', ({ visit }) => {
   });
 
   it('set a price, refuse one for the past, and show the history', async () => {
-    const seen = await openSection(visit, 'prices');
+    const seen = await openAdmin(visit, site, 'prices');
     const { page } = seen;
     const set = async (input: string, from: string): Promise<void> => {
       await page.getByLabel('Model', { exact: true }).fill(CHAT_MODEL);
@@ -247,7 +233,7 @@ describeInBrowser('the other sections', ({ visit }) => {
   it('show requests, tokens, spend, times and refusals of a while, also as tables', async () => {
     await chat(site.key);
     await chat('ump_nobody-at-all');
-    const { page } = await openSection(visit, 'overview');
+    const { page } = await openAdmin(visit, site, 'overview');
     await page.getByRole('rowheader', { name: 'invalid_api_key' }).waitFor();
     for (const range of ['Last hour', 'Last 7 days', 'Last 30 days', 'Last 24 hours']) {
       await page.getByLabel(range).check();
@@ -281,10 +267,10 @@ describeInBrowser('the other sections', ({ visit }) => {
     { widthPx: 360, scheme: 'dark' },
   ] as const)('serve everybody, $widthPx wide and $scheme', async (options) => {
     await chat(site.key);
-    const seen = await openSection(visit, 'overview', options);
+    const seen = await openAdmin(visit, site, 'overview', options);
     const { page } = seen;
     await page.getByText('Requests by model').waitFor();
-    for (const section of ['Overview', 'Keys', 'Prices', 'Live requests', 'Audit']) {
+    for (const section of ['Overview', 'Keys', 'Models', 'Prices', 'Live requests', 'Audit']) {
       await page.getByRole('tab', { name: section }).click();
       await page.getByRole('table').first().waitFor();
       expect([section, await seen.accessibilityFaults()]).toEqual([section, []]);
@@ -298,7 +284,7 @@ describeInBrowser('the other sections', ({ visit }) => {
   });
 
   it('are walked through with the keyboard alone', async () => {
-    const { page } = await openSection(visit, 'overview');
+    const { page } = await openAdmin(visit, site, 'overview');
     await page.getByRole('tab', { name: 'Overview' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('tab', { name: 'Keys', selected: true }).waitFor();

@@ -6,11 +6,12 @@ import { testLogs } from '../log-scan/test-logs.ts';
 import { ServerProcess } from '../process/server-process.ts';
 import { completion, replyJson } from '../upstream/upstream-answers.ts';
 import { describeInBrowser } from './in-browser.ts';
+import { enterKey, openAdmin } from './open-admin.ts';
 import { CHAT_MODEL, type Site, startSite } from './site.ts';
 import { type Visit, type VisitOptions, WAIT } from './visit.ts';
 
 const NAMES = ['__proto__', 'constructor', 'toString'];
-const SECTIONS = ['Overview', 'Keys', 'Prices', 'Live requests', 'Audit'];
+const SECTIONS = ['Overview', 'Keys', 'Models', 'Prices', 'Live requests', 'Audit'];
 const SETTINGS = { UMPIRE_MODELS: 'text-embed-mini' };
 
 let site: Site;
@@ -27,18 +28,9 @@ async function post(path: string, body: object, key = site.key): Promise<Record<
   return made;
 }
 
-async function enterKey({ page }: Visit, key: string): Promise<void> {
-  await page.getByLabel('API key').fill(key);
-  await page.getByRole('button', { name: 'Use this key' }).click();
-  await page.getByRole('tab', { name: 'Overview' }).waitFor();
-}
-
 describeInBrowser("the operator's page", ({ visit }) => {
-  const openPage = async (section: string, options?: VisitOptions): Promise<Visit> => {
-    const there = await visit(`${site.address}/admin#${section}`, options);
-    await enterKey(there, site.key);
-    return there;
-  };
+  const openPage = (section: string, options?: VisitOptions): Promise<Visit> =>
+    openAdmin(visit, site, section, options);
 
   it('knows keys whose names objects have of themselves, in every section', async () => {
     for (const name of NAMES) {
@@ -103,7 +95,7 @@ describeInBrowser("the operator's page", ({ visit }) => {
     const first = new ServerProcess(SETTINGS);
     const address = await first.ready();
     const there = await visit(`${address}/admin#requests`);
-    await enterKey(there, first.initialKey());
+    await enterKey(there.page, first.initialKey());
     await there.page.getByRole('heading', { name: 'Live requests' }).waitFor();
     await first.stop();
     await there.page.getByText('cannot be reached').waitFor();

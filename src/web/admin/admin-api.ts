@@ -21,7 +21,7 @@ export function serverNowMs(): number {
 }
 
 export interface AdminCall {
-  readonly method?: 'PATCH' | 'POST';
+  readonly method?: 'DELETE' | 'PATCH' | 'POST';
   readonly body?: object;
   readonly signal?: AbortSignal;
 }

@@ -55,7 +55,7 @@ function KeyDetails({ apiKey, onChanged, onRotated }: KeyDetailsProps): JSX.Elem
     setSaid(told);
     onChanged();
   };
-  return h('div', { class: 'key-details' }, [
+  return h('div', { class: 'dialog-details' }, [
     h('p', { class: 'soft' }, [
       h('span', { class: `pill pill-${apiKey.state}` }, apiKey.state),
       ' ',

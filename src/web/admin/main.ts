@@ -13,12 +13,14 @@ import { AuditSection } from './audit-section.ts';
 import { FeedSection } from './feed-section.ts';
 import { loadKeys } from './key-names.ts';
 import { KeysSection } from './keys-section.ts';
+import { ModelsSection } from './models-section.ts';
 import { OverviewSection } from './overview-section.ts';
 import { PricesSection } from './prices-section.ts';
 
 const SECTIONS = [
   { id: 'overview', label: 'Overview', render: () => h(OverviewSection, {}) },
   { id: 'keys', label: 'Keys', render: () => h(KeysSection, {}) },
+  { id: 'models', label: 'Models', render: () => h(ModelsSection, {}) },
   { id: 'prices', label: 'Prices', render: () => h(PricesSection, {}) },
   { id: 'requests', label: 'Live requests', render: () => h(FeedSection, {}) },
   { id: 'audit', label: 'Audit', render: () => h(AuditSection, {}) },
@@ -59,7 +61,7 @@ function Sections(): JSX.Element {
 function Welcome(): JSX.Element {
   return h('section', { class: 'panel panel-narrow' }, [
     h('h1', null, 'Operator'),
-    h('p', null, 'Requests, money, keys and prices of this server. A key with the scope admin opens it.'),
+    h('p', null, 'Requests, money, keys, models and prices of this server. A key with the scope admin opens it.'),
     keyRefusal.value === undefined
       ? null
       : h('div', null, [

@@ -47,6 +47,7 @@ export interface StatusFigures {
     readonly busy_workers: number;
     readonly queued_jobs: number;
     readonly queued_cost_ms: number;
+    readonly models: readonly ModelState[];
   };
   readonly caches: {
     readonly state_tokens: number;
@@ -54,6 +55,47 @@ export interface StatusFigures {
     readonly answers: { readonly run: number; readonly merged: number; readonly kept: number } | null;
   };
   readonly errors: readonly ErrorFigures[];
+}
+
+export interface ModelState {
+  readonly id: string;
+  readonly state: 'not_loaded' | 'loading' | 'loaded' | 'failed';
+  readonly reason?: string;
+}
+
+export interface LearnedModelFigures {
+  readonly id: string;
+  readonly state: 'served' | 'refused' | 'absent';
+  readonly reason: string | null;
+  readonly digest: string | null;
+  readonly job: LearningFigures | null;
+}
+
+export interface LearningFigures {
+  readonly state: 'running' | 'succeeded' | 'failed' | 'cancelled';
+  readonly progress: { readonly step: string; readonly done: number; readonly total: number };
+  readonly base: string | null;
+  readonly rows: number;
+  readonly started_at: string;
+  readonly started_by: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** null in lists, and where it did not come so far. */
+  readonly report: { readonly questions: readonly LearnedQuestionFigures[] } | null;
+}
+
+export interface LearnedQuestionFigures {
+  readonly type: string;
+  readonly asked: string;
+  readonly verdict: 'learned' | 'no_gain' | 'too_few_rows' | 'one_option_only';
+  readonly rows: number;
+  readonly options: readonly unknown[];
+  readonly zero_shot: LearnedMeasures | null;
+  readonly learned: LearnedMeasures | null;
+  readonly would_more_help: boolean | null;
+}
+
+interface LearnedMeasures {
+  readonly accuracy: { readonly mean: number } | null;
 }
 
 export interface ErrorFigures {
