@@ -9,7 +9,7 @@ import { LearnedModelDialog } from './learned-model-dialog.ts';
 import { Pill, REQUESTS, tellLearning } from './learning-words.ts';
 import { usePolled } from './polled.ts';
 import { Moment, showCount } from './shown-figures.ts';
-import type { LearnedModelFigures, ModelState, ShownPrice, StatusFigures } from './wire-types.ts';
+import type { LearnedModelFigures, LocalModel, ShownPrice, StatusFigures } from './wire-types.ts';
 
 const REFRESH_MS = 4000;
 const LOCAL_LOOKS = { loaded: 'good', failed: 'bad', loading: 'plain', not_loaded: 'plain' } as const;
@@ -20,7 +20,7 @@ interface OfferedModel {
   /** undefined: it cannot be served, and nothing says what it would be. */
   readonly type: string | undefined;
   /** undefined: it runs at an upstream. */
-  readonly local: ModelState | undefined;
+  readonly local: LocalModel | undefined;
 }
 
 interface KnownModels {
@@ -58,8 +58,8 @@ export function ModelsSection(): JSX.Element {
       h('p', { class: 'soft' }, 'Of the server that answers this page'),
     ]),
     h(ErrorNotice, { error }),
-    value === undefined ? null : h(OfferedModels, { models: value.offered }),
-    value === undefined ? null : h(LearnedModels, { models: value.learned, onOpen: setOpenId }),
+    value === undefined ? null : h(OfferedTable, { models: value.offered }),
+    value === undefined ? null : h(LearnedTable, { models: value.learned, onOpen: setOpenId }),
   ]);
 }
 
@@ -70,12 +70,12 @@ const OFFERED: readonly TableColumn<OfferedModel>[] = [
   { heading: 'Reason', show: ({ local }) => local?.reason ?? '–' },
 ];
 
-function LocalState({ local }: { readonly local: ModelState | undefined }): JSX.Element {
+function LocalState({ local }: { readonly local: LocalModel | undefined }): JSX.Element {
   if (local === undefined) return h(Pill, { looks: 'plain' }, 'at an upstream');
   return h(Pill, { looks: LOCAL_LOOKS[local.state] }, local.state.replace('_', ' '));
 }
 
-function OfferedModels({ models }: { readonly models: readonly OfferedModel[] }): JSX.Element {
+function OfferedTable({ models }: { readonly models: readonly OfferedModel[] }): JSX.Element {
   return h('section', { class: 'panel panel-flush' }, [
     h('h3', null, 'Offered'),
     h(DataTable<OfferedModel>, {
@@ -88,12 +88,12 @@ function OfferedModels({ models }: { readonly models: readonly OfferedModel[] })
   ]);
 }
 
-interface LearnedModelsProps {
+interface LearnedTableProps {
   readonly models: readonly LearnedModelFigures[];
   readonly onOpen: (id: string) => void;
 }
 
-function LearnedModels({ models, onOpen }: LearnedModelsProps): JSX.Element {
+function LearnedTable({ models, onOpen }: LearnedTableProps): JSX.Element {
   const columns: readonly TableColumn<LearnedModelFigures>[] = [
     { heading: 'Model', isName: true, show: ({ id }) => id },
     {

@@ -47,7 +47,7 @@ export interface StatusFigures {
     readonly busy_workers: number;
     readonly queued_jobs: number;
     readonly queued_cost_ms: number;
-    readonly models: readonly ModelState[];
+    readonly models: readonly LocalModel[];
   };
   readonly caches: {
     readonly state_tokens: number;
@@ -57,7 +57,7 @@ export interface StatusFigures {
   readonly errors: readonly ErrorFigures[];
 }
 
-export interface ModelState {
+export interface LocalModel {
   readonly id: string;
   readonly state: 'not_loaded' | 'loading' | 'loaded' | 'failed';
   readonly reason?: string;
