@@ -14,6 +14,7 @@ import { KeyName } from './key-names.ts';
 import { usePolled } from './polled.ts';
 import { ShareBar } from './share-bar.ts';
 import { Moment, showCount } from './shown-figures.ts';
+import { SureQuestion } from './sure-question.ts';
 import type { ShownStanding, WireKey, WireSecret } from './wire-types.ts';
 
 const REFRESH_MS = 5000;
@@ -163,17 +164,13 @@ function DisableAndRevoke({ apiKey, path, change, onRevoked }: DisableAndRevokeP
     h('h3', null, 'Stop'),
     h(ErrorNotice, { error: toggling.error ?? revoking.error }),
     isSure
-      ? h('div', { class: 'notice notice-bad form', role: 'group', 'aria-label': 'Revoke for good' }, [
-          h(
-            'p',
-            null,
+      ? h(SureQuestion, {
+          act: 'Revoke for good',
+          question:
             'Revoke this key for good? Whoever uses it is refused within a second, and it cannot be taken back.',
-          ),
-          h('div', { class: 'buttons' }, [
-            h('button', { type: 'button', class: 'button button-bad', onClick: revoking.send }, 'Revoke for good'),
-            h('button', { type: 'button', class: 'button', onClick: () => setIsSure(false) }, 'Keep it'),
-          ]),
-        ])
+          onAct: revoking.send,
+          onKeep: () => setIsSure(false),
+        })
       : h('div', { class: 'buttons' }, [
           h('button', { type: 'button', class: 'button', onClick: toggling.send }, isDisabled ? 'Enable' : 'Disable'),
           h('button', { type: 'button', class: 'button button-bad', onClick: () => setIsSure(true) }, 'Revoke…'),

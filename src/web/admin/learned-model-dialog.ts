@@ -12,6 +12,7 @@ import { KeyName } from './key-names.ts';
 import { tellLearning, VERDICTS } from './learning-words.ts';
 import { usePolled } from './polled.ts';
 import { Moment, showCount, showShare } from './shown-figures.ts';
+import { SureQuestion } from './sure-question.ts';
 import type { LearnedModelFigures, LearnedQuestionFigures, LearningFigures } from './wire-types.ts';
 
 const REFRESH_MS = 2000;
@@ -109,23 +110,17 @@ function Removal({ path, isRunning, onRemoved }: RemovalProps): JSX.Element {
     await askAdmin(path, { method: 'DELETE' });
     onRemoved();
   });
-  const act = isRunning ? 'Cancel the learning' : 'Remove for good';
   return h('div', { class: 'form' }, [
     h(ErrorNotice, { error: removing.error }),
     isSure
-      ? h('div', { class: 'notice notice-bad form', role: 'group', 'aria-label': act }, [
-          h(
-            'p',
-            null,
-            isRunning
-              ? 'Cancel it? What it has read is lost, and the model that was there stays.'
-              : 'Remove this model? Requests for it are refused at once, and it cannot be taken back.',
-          ),
-          h('div', { class: 'buttons' }, [
-            h('button', { type: 'button', class: 'button button-bad', onClick: removing.send }, act),
-            h('button', { type: 'button', class: 'button', onClick: () => setIsSure(false) }, 'Keep it'),
-          ]),
-        ])
+      ? h(SureQuestion, {
+          act: isRunning ? 'Cancel the learning' : 'Remove for good',
+          question: isRunning
+            ? 'Cancel it? What it has read is lost, and the model that was there stays.'
+            : 'Remove this model? Requests for it are refused at once, and it cannot be taken back.',
+          onAct: removing.send,
+          onKeep: () => setIsSure(false),
+        })
       : h('div', { class: 'buttons' }, [
           h(
             'button',
