@@ -2,6 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { mean } from '../../src/quality/figures.ts';
 import { columns, markdownTable, tableOf } from '../pages/table.ts';
 import type { QualityReport } from './measure-quality.ts';
@@ -17,11 +18,11 @@ export function writeReport(report: QualityReport, folder: string): string[] {
   return [...files.keys()].map((file) => join(folder, file));
 }
 
-/** @returns their text by their names */
-export function listQualityFiles(report: QualityReport): ReadonlyMap<string, string> {
+/** @returns what they hold, by their names: the figures compressed, page and diagram as text */
+export function listQualityFiles(report: QualityReport): ReadonlyMap<string, string | Uint8Array> {
   const name = `quality-${report.model.id}`;
-  return new Map([
-    [`${name}.json`, `${JSON.stringify(report, null, 2)}\n`],
+  return new Map<string, string | Uint8Array>([
+    [`${name}.json.gz`, gzipSync(JSON.stringify(report), { level: 9 })],
     [`${name}.md`, `${formatReport(report)}\n![Reliability](${name}.svg)\n`],
     [`${name}.svg`, drawReliability(report.model.id, report.reliability)],
   ]);

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerByCosine, cosineTexts } from '../../bench/quality/cosine-baseline.ts';
 import { readHeldoutTasks, readTrainingTasks } from '../../bench/quality/decision-tasks.ts';
@@ -197,7 +197,7 @@ describe('a run', () => {
     const { stdout } = await start(['--data', folder, '--rows', '4', '--model', tinyDecision, '--out', out]);
     for (const task of ['snips', 'financial_phrasebank', 'sgd_unseen_services'])
       expect(stdout).toContain(`| ${task} | `);
-    const report = JSON.parse(readFileSync(join(out, 'quality-tiny-decision.json'), 'utf8'));
+    const report = JSON.parse(gunzipSync(readFileSync(join(out, 'quality-tiny-decision.json.gz'))).toString());
     expect(report).toMatchObject({
       model: { id: 'tiny-decision' },
       baseline: { id: 'text-embed-mini' },

@@ -14,7 +14,7 @@ import type { QualityReport } from '../../../bench/quality/measure-quality.ts';
 import { listQualityFiles } from '../../../bench/quality/quality-report.ts';
 
 const RESULTS = join(ROOT, 'bench', 'results');
-const read = (file: string): string => readFileSync(join(RESULTS, file), 'utf8');
+const readReport = (file: string): unknown => JSON.parse(gunzipSync(readFileSync(join(RESULTS, file))).toString());
 
 async function expectCommitted(files: Iterable<readonly [name: string, text: string]>): Promise<void> {
   for (const [name, text] of files) await expect(text).toMatchFileSnapshot(join(RESULTS, name));
@@ -41,16 +41,17 @@ describe.each(globSync('*-peers.json.gz', { cwd: RESULTS }))('%s', (file) => {
   });
 });
 
-describe.each(globSync('quality-*.json', { cwd: RESULTS }))('%s', (file) => {
+describe.each(globSync('quality-*.json.gz', { cwd: RESULTS }))('%s', (file) => {
   it('makes its page and its diagram', async () => {
-    const report = JSON.parse(read(file)) as QualityReport;
-    await expectCommitted([...listQualityFiles(report)].filter(([name]) => name !== file));
+    const report = readReport(file) as QualityReport;
+    const texts = [...listQualityFiles(report)].filter(([name]) => name !== file);
+    await expectCommitted(texts.map(([name, text]) => [name, String(text)]));
   });
 });
 
 describe.each(globSync('learning-*.json.gz', { cwd: RESULTS }))('%s', (file) => {
   it('makes its page', async () => {
-    const report = JSON.parse(gunzipSync(readFileSync(join(RESULTS, file))).toString()) as LearningReport;
+    const report = readReport(file) as LearningReport;
     const page = listLearningFiles(report).get(file.replace('.json.gz', '.md'));
     await expectCommitted([[file.replace('.json.gz', '.md'), String(page)]]);
   });
