@@ -54,7 +54,7 @@ describeInBrowser('models', ({ visit }) => {
         expect.stringMatching(/tiny-decision.*decision.*loaded/),
         expect.stringMatching(new RegExp(`${CHAT_MODEL}.*llm.*at an upstream`)),
       ]);
-    await page.getByText('umpire learn rows.jsonl').waitFor();
+    await page.getByText('umpire learn --help').waitFor();
   });
 
   it('that are learned are shown with what they gained, and removed for good', async () => {

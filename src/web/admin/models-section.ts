@@ -120,10 +120,7 @@ function LearnedTable({ models, onOpen }: LearnedTableProps): JSX.Element {
       columns,
       rows: models,
       keyOf: ({ id }) => id,
-      none: [
-        'None yet. Twenty labelled rows make a question better: ',
-        h('code', null, 'umpire learn rows.jsonl --name support'),
-      ],
+      none: ['None yet. Twenty labelled rows make a question better: ', h('code', null, 'umpire learn --help')],
     }),
   ]);
 }
