@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const NEEDED_MAJOR = 22;
 const NEEDED_MINOR = 18;
@@ -45,6 +46,13 @@ const ENVIRONMENT = {
 };
 /** The main thread's objects live briefly; a small nursery keeps its memory down. In MiB. */
 const NURSERY = '--max-semi-space-size=4';
+
+/**
+ * After 1,000 calls of an import of WebAssembly V8 takes a quicker wrapper for it and frees the first one. At times that ends
+ * the process: `Check failed: jit_page.has_value()` (nodejs/node#64500 is of the kind). The parser of Node's HTTP client is
+ * WebAssembly; it keeps its first wrappers.
+ */
+const KEEP_WRAPPERS = '--wasm-wrapper-tiering-budget=2147483647';
 
 /** The pipe between an older Node and the one it started: its other end closes however the older one ends. */
 const PIPE_VARIABLE = 'UMPIRE_LAUNCHER_PIPE';
@@ -118,6 +126,7 @@ if (isNewEnough()) {
   endWithLauncher();
   settle();
   silenceExperiments();
+  setFlagsFromString(KEEP_WRAPPERS);
   stopWithShellOfNpx();
   // The ending of this file's neighbour: .ts in a checkout, .js where the project is compiled.
   const main = existsSync(new URL('main.ts', import.meta.url)) ? './main.ts' : './main.js';

@@ -1,6 +1,8 @@
-// The launcher under a Node that is too old: it hands over to the one that comes with the project, or says what to do.
+// The launcher: what it asks of V8, and under a Node that is too old, where it hands over to the one that comes with the
+// project, or says what to do.
 
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -43,5 +45,13 @@ describe('the launcher under Node 20', () => {
       error:
         'umpire needs Node 22.18 or newer and this is 20.20.2: install a newer one from https://nodejs.org and start again.\n',
     });
+  });
+});
+
+describe('the launcher', () => {
+  it('asks V8 to keep the wrappers of WebAssembly by an option that it knows', () => {
+    const [option = ''] = /--[a-z-]*tiering-budget/.exec(readFileSync(LAUNCHER, 'utf8')) ?? [];
+    const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
+    expect(stdout).toContain(`${option} (`);
   });
 });
