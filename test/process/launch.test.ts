@@ -49,9 +49,11 @@ describe('the launcher under Node 20', () => {
 });
 
 describe('the launcher', () => {
-  it('asks V8 to keep the wrappers of WebAssembly by an option that it knows', () => {
-    const [option = ''] = /--[a-z-]*tiering-budget/.exec(readFileSync(LAUNCHER, 'utf8')) ?? [];
+  it('asks V8 to keep the wrappers of WebAssembly by an option that it knows, as the tests do', () => {
+    const settingIn = (file: string) => /(--[a-z-]*tiering-budget)=\d+/.exec(readFileSync(file, 'utf8'));
+    const setting = settingIn(LAUNCHER);
     const { stdout } = spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' });
-    expect(stdout).toContain(`${option} (`);
+    expect(stdout).toContain(`${setting?.[1]} (`);
+    expect(settingIn(join(ROOT, 'test', 'keep-wrappers.ts'))?.[0]).toBe(setting?.[0]);
   });
 });

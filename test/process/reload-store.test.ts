@@ -66,12 +66,11 @@ it('changes nothing while the store is away, and all of it afterwards', async ()
   offer('new');
   // The next statement, whosever it is, finds nobody.
   void proxy.cutAfter(0, 'before');
-  let refused = await reload(address);
   await until('the database is away', async () => {
-    if (!proxy.isAway) refused = await reload(address);
+    await reload(address);
     return proxy.isAway;
   });
-  refused = await reload(address);
+  const refused = await reload(address);
   expect([refused.status, refused.json.error?.code]).toEqual([503, 'store_unavailable']);
   expect([await statusOf(address, 'old'), await statusOf(address, 'new')]).toEqual([200, 404]);
   proxy.restore();

@@ -113,7 +113,7 @@ describe('a start with a key in the configuration', () => {
   });
 });
 
-describe('a start that cannot succeed ends with 1 and says why', () => {
+describe('a start that cannot succeed ends and says why', () => {
   const folders: string[] = [];
   let server: ServerProcess;
 

@@ -71,7 +71,7 @@ function LastLearning({ job }: { readonly job: LearningFigures }): JSX.Element {
           caption: 'What each question gained',
           columns: QUESTIONS,
           rows: job.report.questions,
-          keyOf: ({ asked, options }) => `${asked} ${options.length}`,
+          keyOf: ({ asked, options }) => [asked, ...options.map(({ hash }) => hash)].join(' '),
           none: 'The rows asked nothing.',
         }),
   ]);

@@ -1,17 +1,7 @@
 // How a learning and what came of it are told.
 
-import { type ComponentChildren, h, type JSX } from 'preact';
 import { showShare } from './shown-figures.ts';
 import type { LearnedQuestionFigures, LearningFigures } from './wire-types.ts';
-
-export interface PillProps {
-  readonly looks: 'good' | 'bad' | 'plain';
-  readonly children?: ComponentChildren;
-}
-
-export function Pill({ looks, children }: PillProps): JSX.Element {
-  return h('span', { class: looks === 'plain' ? 'pill' : `pill pill-${looks}` }, children);
-}
 
 /** `reading, 40 %`; `failed: out_of_memory` */
 export function tellLearning({ state, progress, error }: LearningFigures): string {

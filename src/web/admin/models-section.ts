@@ -4,11 +4,13 @@ import { h, type JSX } from 'preact';
 import { useCallback, useState } from 'preact/hooks';
 import { ErrorNotice } from '../components/notice.ts';
 import { askAdmin } from './admin-api.ts';
-import { DataTable, type TableColumn } from './data-table.ts';
+import type { TableColumn } from './data-table.ts';
 import { LearnedModelDialog } from './learned-model-dialog.ts';
-import { Pill, REQUESTS, tellLearning } from './learning-words.ts';
+import { REQUESTS, tellLearning } from './learning-words.ts';
+import { Pill } from './pill.ts';
 import { usePolled } from './polled.ts';
 import { Moment, showCount } from './shown-figures.ts';
+import { TablePanel } from './table-panel.ts';
 import type { LearnedModelFigures, LocalModel, ShownPrice, StatusFigures } from './wire-types.ts';
 
 const REFRESH_MS = 4000;
@@ -76,16 +78,14 @@ function LocalState({ local }: { readonly local: LocalModel | undefined }): JSX.
 }
 
 function OfferedTable({ models }: { readonly models: readonly OfferedModel[] }): JSX.Element {
-  return h('section', { class: 'panel panel-flush' }, [
-    h('h3', null, 'Offered'),
-    h(DataTable<OfferedModel>, {
-      caption: 'Models that this server offers, and whether they are loaded',
-      columns: OFFERED,
-      rows: models,
-      keyOf: ({ id }) => id,
-      none: 'This server offers no model.',
-    }),
-  ]);
+  return h(TablePanel<OfferedModel>, {
+    title: 'Offered',
+    caption: 'Models that this server offers, and whether they are loaded',
+    columns: OFFERED,
+    rows: models,
+    keyOf: ({ id }) => id,
+    none: 'This server offers no model.',
+  });
 }
 
 interface LearnedTableProps {
@@ -113,14 +113,12 @@ function LearnedTable({ models, onOpen }: LearnedTableProps): JSX.Element {
         ),
     },
   ];
-  return h('section', { class: 'panel panel-flush' }, [
-    h('h3', null, 'Learned from labelled rows'),
-    h(DataTable<LearnedModelFigures>, {
-      caption: 'Models that were learned from labelled rows, or are being learned',
-      columns,
-      rows: models,
-      keyOf: ({ id }) => id,
-      none: ['None yet. Twenty labelled rows make a question better: ', h('code', null, 'umpire learn --help')],
-    }),
-  ]);
+  return h(TablePanel<LearnedModelFigures>, {
+    title: 'Learned from labelled rows',
+    caption: 'Models that were learned from labelled rows, or are being learned',
+    columns,
+    rows: models,
+    keyOf: ({ id }) => id,
+    none: ['None yet. Twenty labelled rows make a question better: ', h('code', null, 'umpire learn --help')],
+  });
 }

@@ -4,12 +4,13 @@ import { h, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ErrorNotice } from '../components/notice.ts';
 import { askAdmin, askWholeList, serverNowMs } from './admin-api.ts';
-import { DataTable, type TableColumn } from './data-table.ts';
+import type { TableColumn } from './data-table.ts';
 import { FormField } from './form-field.ts';
 import { useFormSending } from './form-sending.ts';
 import { KeyName } from './key-names.ts';
 import { usePolled } from './polled.ts';
 import { Moment } from './shown-figures.ts';
+import { TablePanel } from './table-panel.ts';
 import type { PriceAmounts, ShownDatedPrice, ShownPrice } from './wire-types.ts';
 
 const REFRESH_MS = 30_000;
@@ -63,16 +64,14 @@ function CurrentPrices({ prices }: { readonly prices: readonly ShownPrice[] }): 
         source === 'own' ? "the model's own price" : h(Moment, { at: effective_from }),
     },
   ];
-  return h('section', { class: 'panel panel-flush' }, [
-    h('h3', null, 'In force now'),
-    h(DataTable<ShownPrice>, {
-      caption: 'Prices in force now',
-      columns,
-      rows: prices,
-      keyOf: ({ model }) => model,
-      none: 'This server offers no model.',
-    }),
-  ]);
+  return h(TablePanel<ShownPrice>, {
+    title: 'In force now',
+    caption: 'Prices in force now',
+    columns,
+    rows: prices,
+    keyOf: ({ model }) => model,
+    none: 'This server offers no model.',
+  });
 }
 
 function PriceHistory({ known }: { readonly known: KnownPrices }): JSX.Element {
@@ -89,16 +88,14 @@ function PriceHistory({ known }: { readonly known: KnownPrices }): JSX.Element {
     { heading: 'From', show: ({ effective_from }) => h(Moment, { at: effective_from }) },
     { heading: 'Set by', show: ({ created_by }) => h(KeyName, { id: created_by }) },
   ];
-  return h('section', { class: 'panel panel-flush' }, [
-    h('h3', null, 'History'),
-    h(DataTable<ShownDatedPrice>, {
-      caption: 'Prices that were set, by model, the latest first',
-      columns,
-      rows: known.history,
-      keyOf: ({ model, effective_from }) => `${model} ${effective_from}`,
-      none: 'No price was ever set: every model has its own. Set one beside, and it is in force from its moment on.',
-    }),
-  ]);
+  return h(TablePanel<ShownDatedPrice>, {
+    title: 'History',
+    caption: 'Prices that were set, by model, the latest first',
+    columns,
+    rows: known.history,
+    keyOf: ({ model, effective_from }) => `${model} ${effective_from}`,
+    none: 'No price was ever set: every model has its own. Set one beside, and it is in force from its moment on.',
+  });
 }
 
 /** By what the server says is in force; of a model that it does not offer, by its clock. */

@@ -88,7 +88,7 @@ export interface LearnedQuestionFigures {
   readonly asked: string;
   readonly verdict: 'learned' | 'no_gain' | 'too_few_rows' | 'one_option_only';
   readonly rows: number;
-  readonly options: readonly unknown[];
+  readonly options: readonly { readonly hash: string }[];
   readonly zero_shot: LearnedMeasures | null;
   readonly learned: LearnedMeasures | null;
   readonly would_more_help: boolean | null;
