@@ -9,9 +9,9 @@ import torch
 from umpire_training.dev import ranked
 from umpire_training.evaluate import Answer
 from umpire_training.mix import weight_of
-from umpire_training.prompts import Question
+from umpire_training.prompts import PreparedRequest, Question
 from umpire_training.tasks import Example, Labelled
-from umpire_training.train import Workers, computes_in_bfloat16, enough, lesson_at, schedule
+from umpire_training.train import computes_in_bfloat16, enough, lesson_at, schedule, shared_out, work_of
 from umpire_training.trials import SHORT, TRIALS
 
 CONFIG = json.loads((Path(__file__).resolve().parents[1] / "configs/kev.json").read_text())
@@ -50,11 +50,23 @@ def test_ranked_counts_the_pairs_of_yes_and_no_in_order_whatever_the_threshold()
     assert ranked([noul(1.0, 1), noul(2.0, 0), noul(0.0, 0), noul(0.5, 1)]) == 0.5
 
 
-def test_processes_share_the_questions_of_a_step():
-    workers = Workers()
-    assert (workers.count, workers.part_of(96)) == (1, 96)
-    workers.count = 5
-    assert workers.part_of(96) == 20
+def requests_of(*sizes: int) -> list[PreparedRequest]:
+    """One request a size: a state of that many tokens, nothing asked."""
+    return [PreparedRequest([[0] * size], []) for size in sizes]
+
+
+def test_work_is_shared_out_evenly_and_every_batch_once():
+    batches = [([], requests_of(size)) for size in (10, 200, 30, 90, 120, 60)]
+    shares = shared_out(batches, 2)
+    assert sorted(len(request.windows[0]) for share in shares for _, [request] in share) == [10, 30, 60, 90, 120, 200]
+    one, other = (sum(work_of(requests) for _, requests in share) for share in shares)
+    assert abs(one - other) < 0.1 * (one + other)
+    assert shared_out(batches, 1) == [sorted(batches, key=lambda batch: -work_of(batch[1]))]
+    assert shared_out(batches[:1], 3) == [batches[:1], [], []]
+
+
+def test_long_documents_cost_more_than_their_tokens():
+    assert work_of(requests_of(400)) > 1.2 * work_of(requests_of(100, 100, 100, 100))
 
 
 def test_a_step_has_batches_until_it_has_questions_enough():

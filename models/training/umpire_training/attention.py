@@ -1,6 +1,7 @@
 """Attention over packed tokens: only its rectangles are padded, and its backward is written out.
 
-PyTorch's own backward of attention takes four to eleven times as long on CPUs. Here the products are plain, what is gathered
+On CPUs `packed_attention.cpp` does it where it can be built. PyTorch's own backward of attention takes four to eleven times as long on
+CPUs. Here the products are plain, what is gathered
 is gathered once for query, key and value together, and only the state's keys and values, which several rows read, are
 summed up by place.
 """
@@ -13,8 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from .native_attention import LayerAttention, RunsAttention, fits
+
 if TYPE_CHECKING:
-    from .batch import Group
+    from .batch import Batch, Group
 
 
 def by_head(x: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]:
@@ -60,6 +63,30 @@ def backward_of(grad: Tensor, query: Tensor, key: Tensor, value: Tensor, shares:
     by_share = torch.bmm(grad, value.transpose(1, 2))
     by_score = torch._softmax_backward_data(by_share, shares, -1, shares.dtype)
     return torch.bmm(by_score, key), torch.bmm(by_score.transpose(1, 2), query), torch.bmm(shares.transpose(1, 2), grad)
+
+
+def read_layer(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
+    """Windows read themselves, rows the windows and themselves: qkv [tokens, 3 · hidden] -> [tokens, hidden]"""
+    first, hidden = batch.state_tokens, qkv.shape[1] // 3
+    if fits(qkv, heads):
+        return LayerAttention.apply(qkv, batch.window_runs, batch.row_runs, first, heads)
+    state = WindowAttention.apply(qkv[:first], batch.windows, heads)
+    return torch.cat([state, BranchAttention.apply(qkv[first:], qkv[:first, hidden:], first, batch.rows, heads)])
+
+
+def read_windows(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
+    """Windows read themselves: qkv [state tokens, 3 · hidden] -> [state tokens, hidden]"""
+    if fits(qkv, heads):
+        return RunsAttention.apply(qkv, qkv[:0, : 2 * qkv.shape[1] // 3], batch.window_runs, heads)
+    return WindowAttention.apply(qkv, batch.windows, heads)
+
+
+def read_state(qkv: Tensor, state: Tensor, batch: "Batch", heads: int) -> Tensor:
+    """Rows read their state and themselves: qkv [branch tokens, 3 · hidden], state [state tokens, 2 · hidden] keys and values
+    -> [branch tokens, hidden]"""
+    if fits(qkv, heads):
+        return RunsAttention.apply(qkv, state.contiguous(), batch.row_runs, heads)
+    return BranchAttention.apply(qkv, state, batch.state_tokens, batch.rows, heads)
 
 
 class WindowAttention(torch.autograd.Function):

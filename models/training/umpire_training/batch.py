@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from .model import MASKED, long_scale
+from .native_attention import HEAD_SIZE, Runs
 from .prompts import QUESTION_TYPES, PreparedQuestion, PreparedRequest
 
 # A rectangle may be this much larger than what is in it, plus the slots whose time a group of its own costs.
@@ -42,6 +43,8 @@ class Batch:
     window_count: int
     windows: list[Group]  # in packed order
     rows: list[Group]  # in packed order
+    window_runs: Runs  # the same windows, for attention without rectangles
+    row_runs: Runs  # the same rows; tokens count from the first branch token
     row_windows: Tensor  # [R, W] 1 where the row reads the window
     row_state_tokens: Tensor  # [R]
     token_piece: Tensor  # [branch tokens], P for tokens of instructions
@@ -163,6 +166,8 @@ def collate(requests: list[PreparedRequest], max_index: int = 63) -> Batch:
         state_tokens=state_tokens, window_count=len(c.windows),
         token_window=torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes)),
         windows=window_groups(sizes, starts), rows=row_groups(c, sizes, starts, row_sizes, row_starts),
+        window_runs=runs_of([[0] * size for size in sizes], [[] for _ in sizes], starts, sizes),
+        row_runs=runs_of([row[0].branch for row in c.rows], [row[1] for row in c.rows], starts, sizes),
         row_windows=row_windows, row_state_tokens=torch.tensor([float(c.keys_of(row)) for row in c.rows]),
         **piece_tensors(c), **question_tensors(c), places=[question.order for _, question in c.questions])
 
@@ -190,6 +195,16 @@ def row_group(c: Collector, run: range, sizes: list[int], starts: list[int], row
     sees_state = (state >= 0)[:, None, :].expand(-1, branch.shape[1], -1)
     scale = torch.tensor([long_scale(keys[i]) for i in run])[:, None, None, None]
     return Group(slots, real_places(real), state.clamp(min=0), additive(torch.cat([sees_state, sees], 2)[:, None]), scale)
+
+
+def runs_of(branches: list[list[int]], read: list[list[int]], starts: list[int], sizes: list[int]) -> Runs:
+    """branches: of the tokens of each run; read: numbers of the windows that it reads"""
+    keys = [sum(sizes[w] for w in windows) for windows in read]
+    return Runs(torch.tensor([0, *accumulate(map(len, branches))]), torch.tensor([0, *accumulate(map(len, read))]),
+                torch.tensor([starts[w] for windows in read for w in windows], dtype=torch.int64),
+                torch.tensor([sizes[w] for windows in read for w in windows], dtype=torch.int64),
+                torch.tensor([branch for row in branches for branch in row], dtype=torch.int32),
+                torch.tensor([(long_scale(count) if count else 1.0) * HEAD_SIZE**-0.5 for count in keys]))
 
 
 def piece_tensors(c: Collector) -> dict:

@@ -1,6 +1,6 @@
 """What a run measures itself by: rows and documents that are never trained on, and questions that only reading answers.
 
-    python -m umpire_training.dev --pack runs/kev.pack --model runs/final.pt [--rows 500] [--out runs/dev.json]
+    python -m umpire_training.dev --pack runs/kev.pack --model runs/final.pt [--averaged] [--rows 500] [--out runs/dev.json]
 
 Beside the held-out tasks: entailment, yes/no on passages, levels of sentiment, scope, spam; the written documents by type of
 question; pairs that one edit tells apart, both sides right; and choices under another question's instructions, which must
@@ -13,6 +13,7 @@ import argparse
 import json
 import random
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,10 +60,18 @@ def ranked(answers: list[Answer]) -> float:
     return round(mean([(a > b) + 0.5 * (a == b) for a in yes for b in no]), 4)
 
 
-class Development:
-    """rows: of every task and held-out task at most; the written documents are always all asked."""
+def alone(answer: Callable[[list[Example]], list[Answer]], examples: list[Example]) -> list[Answer]:
+    return answer(examples)
 
-    def __init__(self, heldout: list[Task], dev: dict[str, Task], written: list[Document], rows: int, heldout_rows: int):
+
+class Development:
+    """rows: of every task and held-out task at most; the written documents are always all asked.
+
+    share: how several processes answer together, which all ask for the same
+    """
+
+    def __init__(self, heldout: list[Task], dev: dict[str, Task], written: list[Document], rows: int, heldout_rows: int, share=alone):
+        self.share = share
         self.heldout = [e for task in heldout for e in plain_examples(replace(task, rows=task.rows[:heldout_rows]))]
         self.dev = {name: plain_examples(replace(task, rows=task.rows[:rows])) for name, task in dev.items()}
         self.written = written
@@ -71,7 +80,7 @@ class Development:
         """fast: in bfloat16, as a run trains"""
         def ask(examples: list[Example]) -> list[Answer]:
             with torch.autocast(next(model.parameters()).device.type, torch.bfloat16, enabled=fast):
-                return answer_all(model, text, examples, FAST)
+                return self.share(lambda part: answer_all(model, text, part, FAST), examples)
 
         heldout = by_task(ask(self.heldout))
         found = {f"heldout {name}": round(row["accuracy"], 4) for name, row in heldout.items()}
@@ -148,6 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pack", type=Path, default=Path("runs/kev.pack"))
     parser.add_argument("--model", default="runs/final.pt")
+    parser.add_argument("--averaged", action="store_true", help="of a checkpoint: its weights averaged over the last steps")
     parser.add_argument("--rows", type=int, default=DEV_ROWS)
     parser.add_argument("--heldout-rows", type=int, default=250)
     parser.add_argument("--threads", type=int, default=1)
@@ -155,7 +165,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
     pack, text = load_pack(args.pack), Text(base_folder() / "tokenizer.json")
-    found = Development(pack.heldout, pack.dev, pack.written_dev, args.rows, args.heldout_rows).figures(load(args.model), text)
+    found = Development(pack.heldout, pack.dev, pack.written_dev, args.rows, args.heldout_rows).figures(load(args.model, args.averaged), text)
     for name, value in found.items():
         print(f"{name:32} {value}")
     if args.out:

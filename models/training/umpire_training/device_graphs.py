@@ -61,6 +61,9 @@ def write(folder: Path) -> None:
     package.write_json(folder / "golden.json", golden, indent=None)
     package.pack(folder / "golden.json")
     package.write_sums(folder)
+    for precision in DEVICE_PRECISIONS:
+        for graph in folder.glob(f"*.{precision}.onnx"):
+            package.pack(graph, keep=True)  # the packed one is what is kept under version control
 
 
 # ---- split-encoder ----------------------------------------------------------------------------

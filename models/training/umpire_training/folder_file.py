@@ -13,10 +13,11 @@ def read_folder_file(path: Path) -> bytes:
     return gzip.decompress(packed(path).read_bytes())
 
 
-def pack(path: Path) -> None:
-    """Puts the packed file in the place of `path`; the same content gives the same bytes."""
+def pack(path: Path, keep: bool = False) -> None:
+    """Puts the packed file in the place of `path`, or beside it; the same content gives the same bytes."""
     packed(path).write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
-    path.unlink()
+    if not keep:
+        path.unlink()
 
 
 def unpacked(path: Path) -> Path:

@@ -26,7 +26,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .attention import BranchAttention, WindowAttention, attention
+from .attention import attention, read_layer, read_state, read_windows
 
 NOUL = 1  # its place among prompts.QUESTION_TYPES
 MASKED = -1e4  # exp(-1e4) is exactly 0 in fp32: what is masked has no influence at all
@@ -319,22 +319,18 @@ class KevModel(nn.Module):
         x = self.words(b.token_ids) + self.positions(b.positions) + self.segments(b.segments)
         x = torch.cat([x[: b.state_tokens] + self.window_indexes(b.window_index), x[b.state_tokens:]])
         x = self.embedding_norm(x)
-        tokens, heads, hidden = b.state_tokens, self.shape.heads, self.shape.hidden
         for layer in self.layers[:-1]:
-            qkv = layer.query_key_value(x)
-            state = WindowAttention.apply(qkv[:tokens], b.windows, heads)
-            branches = BranchAttention.apply(qkv[tokens:], qkv[:tokens, hidden:], tokens, b.rows, heads)
-            x = layer.merge(x, torch.cat([state, branches]))
+            x = layer.merge(x, read_layer(layer.query_key_value(x), b, self.shape.heads))
         return self.last_layer(b, x, match_dropout)
 
     def last_layer(self, b: "Batch", x: Tensor, match_dropout: float = 0.0) -> Tensor:
         """As the others, but branches read the finished state."""
         layer, heads = self.layers[-1], self.shape.heads
         state, x = x[: b.state_tokens], x[b.state_tokens:]
-        state = layer.merge(state, WindowAttention.apply(layer.query_key_value(state), b.windows, heads))
+        state = layer.merge(state, read_windows(layer.query_key_value(state), b, heads))
         state_value = self.state_value(state)
         read = torch.cat([self.state_key(state), state_value], 1)
-        x = layer.merge(x, BranchAttention.apply(layer.query_key_value(x), read, b.state_tokens, b.rows, heads))
+        x = layer.merge(x, read_state(layer.query_key_value(x), read, b, heads))
         return self.read_out(b, x, state_value, match_dropout)
 
     def read_out(self, b: "Batch", x: Tensor, state_value: Tensor, match_dropout: float = 0.0) -> Tensor:
@@ -409,9 +405,10 @@ def save(model: KevModel, path: str | Path, **extra) -> None:
     torch.save({"shape": asdict(model.shape), "model": model.state_dict(), **extra}, path)
 
 
-def load(path: str | Path) -> KevModel:
-    """The model of a checkpoint or of final.pt, in fp32 and evaluation mode."""
+def load(path: str | Path, averaged: bool = False) -> KevModel:
+    """The model of a checkpoint or of final.pt, in fp32 and evaluation mode; averaged: over the last steps of the run, which
+    only a checkpoint has."""
     saved = torch.load(path, map_location="cpu", weights_only=True)
     model = KevModel(Shape(**saved["shape"]))
-    model.load_state_dict(saved["model"])
+    model.load_state_dict(saved["model"] | (saved["average"]["mean"] if averaged else {}))
     return model.eval()

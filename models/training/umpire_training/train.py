@@ -21,7 +21,8 @@ import math
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -34,11 +35,16 @@ from . import pack as packs
 from .base import base_folder
 from .batch import Batch, collate
 from .dev import Development
+from .evaluate import Answer, request_tokens
 from .mix import ExampleBatch, Mix, example_batches
 from .model import KevModel, Shape, from_minilm
 from .neighbours import know_neighbours
-from .prompts import QUESTION_TYPES, Limits, Text
+from .prompts import QUESTION_TYPES, Limits, PreparedRequest, Text
+from .running_average import RunningAverage
 from .tasks import Example
+
+# Attention of so many pairs of a query and a key takes as long as all linear layers for one token (two AVX2 cores, float32).
+PAIRS_OF_A_TOKEN = 800
 
 
 def targets(examples: list[Example], batch: Batch) -> Tensor:
@@ -96,13 +102,40 @@ def lesson_at(tokens: int, config: dict) -> dict:
 
 
 def enough(batches: Iterator[ExampleBatch], questions: int) -> list[ExampleBatch]:
-    """The batches of one step of one process. Batches are alike in length, so that one of long documents holds four questions where one of
+    """The batches of one step of all processes. Batches are alike in length, so that one of long documents holds four questions where one of
     sentences holds fifty: a step on each alone is mostly noise."""
     found, asked = [], 0
     while asked < questions:
         found.append(next(batches))
         asked += sum(len(example.questions) for example in found[-1][0])
     return found
+
+
+def questions_of(batches: list[ExampleBatch]) -> int:
+    return sum(len(example.questions) for examples, _ in batches for example in examples)
+
+
+def work_of(requests: list[PreparedRequest]) -> float:
+    """About how long a batch takes, in tokens: linear layers go by tokens, attention by pairs of query and key."""
+    pairs = 0
+    for request in requests:
+        keys = sum(map(len, request.windows))
+        pairs += sum(len(ids) ** 2 for ids in request.windows)
+        for question in request.questions:
+            pairs += sum(len(ids) ** 2 for ids in question.windows)
+            pairs += sum(len(chunk.token_ids) * (keys + sum(map(len, question.windows)) + len(chunk.token_ids)) for chunk in question.chunks)
+    return sum(map(request_tokens, requests)) + pairs / PAIRS_OF_A_TOKEN
+
+
+def shared_out(batches: list[ExampleBatch], processes: int) -> list[list[ExampleBatch]]:
+    """-> the batches of every process, so that all are done at about the same time: the dearest first, each to who has least"""
+    shares: list[list[ExampleBatch]] = [[] for _ in range(processes)]
+    work = [0.0] * processes
+    for batch in sorted(batches, key=lambda batch: -work_of(batch[1])):
+        least = work.index(min(work))
+        shares[least].append(batch)
+        work[least] += work_of(batch[1])
+    return shares
 
 
 def computes_in_bfloat16(device: str) -> bool:
@@ -135,12 +168,21 @@ class Workers:
         if self.count > 1:
             dist.init_process_group("gloo", timeout=timedelta(hours=2))
 
-    def part_of(self, questions: int) -> int:
-        """Of each process, so that a step is as large whatever their number."""
-        return -(-questions // self.count)
+    def own(self, batches: list[ExampleBatch]) -> list[ExampleBatch]:
+        """Of a step's batches, which every process draws alike, those that this one computes."""
+        return shared_out(batches, self.count)[self.rank]
+
+    def each_a_part(self, answer: Callable[[list[Example]], list[Answer]], examples: list[Example]) -> list[Answer]:
+        """`answer` for every count-th example in each process -> all answers, in every process"""
+        if self.count == 1:
+            return answer(examples)
+        parts: list[list[Answer]] = [[] for _ in range(self.count)]
+        dist.all_gather_object(parts, answer(examples[self.rank:: self.count]))
+        left = [iter(part) for part in parts]
+        return [next(left[i % self.count]) for i, example in enumerate(examples) for _ in example.questions]
 
     def share(self, parameters: list[Tensor], numbers: list[float]) -> list[float]:
-        """Gradients become their mean over the processes; -> the sums of `numbers`."""
+        """Gradients become their sum over the processes; -> the sums of `numbers`."""
         if self.count == 1:
             return numbers
         grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
@@ -148,7 +190,7 @@ class Workers:
         dist.all_reduce(flat)
         place = 0
         for parameter, grad in zip(parameters, grads):
-            parameter.grad = (flat[place: place + grad.numel()] / self.count).view_as(grad)
+            parameter.grad = flat[place: place + grad.numel()].view_as(grad)
             place += grad.numel()
         return flat[place:].tolist()
 
@@ -171,6 +213,7 @@ class Trainer:
         torch.manual_seed(self.config["seed"])
         self.model = from_minilm(base, Shape(**self.config.get("shape", {}))).to(args.device).train()
         self.optimizer = optimizer_for(self.model, self.config)
+        self.average = RunningAverage(self.model, self.config["average_steps"])
         self.tokens, self.steps, done = 0, 0, 0.0
         if (self.out / "last.pt").exists():
             done = self.restore(self.out / "last.pt")
@@ -186,13 +229,11 @@ class Trainer:
         self.asked_to_stop = self.stopped = False
         self.log(resumed=self.steps > 0, precision="bfloat16" if self.fast else "float32")
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
-        self.dev = None
-        if self.workers.rank == 0:
-            self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows)
+        self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows, self.workers.each_a_part)
 
     def batches(self, config: dict) -> Iterator[ExampleBatch]:
-        """Starting anew, a run does not see again what it began with."""
-        seed = self.config["seed"] + self.steps + 1000 * self.workers.rank
+        """The same in every process. Starting anew, a run does not see again what it began with."""
+        seed = self.config["seed"] + self.steps
         return example_batches(Mix(self.pack.tasks, config, seed, self.pack.written), self.text, self.limits)
 
     def restore(self, path: Path) -> float:
@@ -202,6 +243,7 @@ class Trainer:
         self.optimizer.load_state_dict(saved["optimizer"])
         for group, rate in zip(self.optimizer.param_groups, rates):  # the configuration's, if it has changed since
             group["base_lr"] = rate
+        self.average.restore(saved["average"])
         self.tokens, self.steps = saved["tokens"], saved["steps"]
         return saved["progress"]
 
@@ -213,7 +255,7 @@ class Trainer:
 
         extra = {"tokens": self.tokens, "steps": self.steps, "progress": self.progress}
         if name == "last.pt":
-            extra["optimizer"] = self.optimizer.state_dict()
+            extra |= {"optimizer": self.optimizer.state_dict(), "average": self.average.state()}
         save(self.model, self.out / "writing.pt", **extra)
         os.replace(self.out / "writing.pt", self.out / name)
 
@@ -227,14 +269,17 @@ class Trainer:
         print(json.dumps(line), flush=True)
 
     def step(self, batches: list[ExampleBatch], match_dropout: float) -> tuple[float, int, int]:
-        """One step of the weights over batches of any size, every question weighing the same -> mean loss, hits, questions"""
+        """One step of the weights over batches of any size, every question weighing the same -> mean loss, hits, questions
+
+        batches: of all processes
+        """
         factor = schedule(self.progress, self.config)
         for group in self.optimizer.param_groups:
             group["lr"] = group["base_lr"] * factor
         self.optimizer.zero_grad(set_to_none=True)
-        count = sum(len(example.questions) for examples, _ in batches for example in examples)
-        device, seen, total, hits = self.args.device, 0, 0.0, 0
-        for examples, requests in batches:
+        count = questions_of(batches)
+        device, seen, total, hits, asked = self.args.device, 0, 0.0, 0, 0
+        for examples, requests in self.workers.own(batches):
             batch = collate(requests, self.limits.max_window_index)
             target = targets(examples, batch).to(device)
             batch = batch.to(device)
@@ -243,23 +288,28 @@ class Trainer:
             loss, right = loss_of(logits, target, batch, self.config["rps_weight"])
             loss = loss * len(right) / count
             loss.backward()
-            seen, total, hits = seen + len(batch.token_ids), total + loss.item(), hits + int(right.sum())
+            seen, total, hits, asked = seen + len(batch.token_ids), total + loss.item(), hits + int(right.sum()), asked + len(right)
         parameters = [p for p in self.model.parameters() if p.requires_grad]
-        numbers = [float(seen), self.clock(self.tokens), total, float(hits), float(count), float(self.asked_to_stop)]
+        numbers = [float(seen), self.clock(self.tokens), total, float(hits), float(asked), float(self.asked_to_stop)]
         tokens, progress, total, right, asked, stop = self.workers.share(parameters, numbers)
+        if asked != count:
+            raise SystemExit(f"The processes drew different batches: they answered {asked:.0f} questions, this one counted {count}.")
         torch.nn.utils.clip_grad_norm_(parameters, self.config["clip"])
         self.optimizer.step()
+        self.average.add()
         self.tokens += int(tokens)
         self.progress = progress / self.workers.count
         self.steps += 1
         self.stopped = stop > 0  # all processes end after the same step
-        return total / self.workers.count, int(right), int(asked)
+        return total, int(right), int(asked)
 
-    def evaluate(self) -> None:
+    def evaluate(self, averaged: bool) -> None:
+        """Of the averaged weights, or of those of the last step"""
         began = time.time()
-        found = self.dev.figures(self.model.eval(), self.text, fast=self.fast)
+        with self.average.in_place() if averaged else nullcontext():
+            found = self.dev.figures(self.model.eval(), self.text, fast=self.fast)
         self.model.train()
-        self.log(dev=found, seconds=round(time.time() - began))
+        self.log(dev=found, averaged=averaged, seconds=round(time.time() - began))
 
     def run(self) -> None:
         saved, measured = time.time(), self.tokens // self.args.eval_every
@@ -268,7 +318,7 @@ class Trainer:
         while True:
             if lesson != (lesson := lesson_at(self.tokens, self.config)):
                 batches = self.batches(lesson)
-            loss, hits, count = self.step(enough(batches, self.workers.part_of(lesson["step_questions"])), lesson["match_dropout"])
+            loss, hits, count = self.step(enough(batches, lesson["step_questions"]), lesson["match_dropout"])
             losses, right, asked = [*losses, loss], right + hits, asked + count
             now = time.time()
             if self.steps % self.args.log_every == 0:
@@ -279,9 +329,9 @@ class Trainer:
             if now - saved > self.args.save_every:
                 self.save()
                 saved = time.time()
-            if self.dev and self.tokens // self.args.eval_every > measured:
+            if self.tokens // self.args.eval_every > measured:
                 measured = self.tokens // self.args.eval_every
-                self.evaluate()
+                self.evaluate(averaged=True)
             if self.stopped:
                 self.save()
                 self.log(stopped=True)
@@ -290,8 +340,7 @@ class Trainer:
                 break
         self.save()
         self.save("final.pt")
-        if self.dev:
-            self.evaluate()
+        self.evaluate(averaged=False)
 
 
 def main() -> None:
