@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import date
 from pathlib import Path
 
 from . import package
@@ -33,7 +34,7 @@ def manifest(model: KevModel, precisions: list[str], temperatures: dict) -> dict
         "type": "decision",
         "family": "split-encoder",
         "description": "Answers typed questions about a text: choice, yes or no, score. English, CPU, no generated text.",
-        "release_date": "2026-11-21",
+        "release_date": date.today().isoformat(),
         "owned_by": "umpire",
         "licence": "Apache-2.0",
         "graphs": {precision: {name: f"{name}.{precision}.onnx" for name in BUILDERS} for precision in precisions},
