@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import torch
 from torch import Tensor
 
 SOURCE = Path(__file__).with_name("packed_attention.cpp")
+# fast-math: besides, the thread that loads the library takes numbers below 1e-38 for zero, which is what they are in training.
 FLAGS = ["-O3", "-march=native", "-ffast-math", "-fopenmp-simd", "-std=c++17", "-shared", "-fPIC"]
 HEAD_SIZE = 32
 
@@ -43,6 +45,14 @@ class Tasks(ctypes.Structure):
                 ("own_stride", ctypes.c_int64), ("state", ctypes.c_void_p), ("state_stride", ctypes.c_int64)]
 
 
+def instructions() -> str:
+    """What the processor can do: a library built for another one must not be taken."""
+    try:
+        return next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith(("flags", "Features"))), "")
+    except OSError:
+        return platform.processor()
+
+
 @cache
 def library() -> ctypes.CDLL | None:
     """Built at the first call of a machine; None, and why on stderr, where that fails."""
@@ -50,8 +60,7 @@ def library() -> ctypes.CDLL | None:
     if compiler is None:
         print("no C++ compiler: attention in plain PyTorch, which is slower", file=sys.stderr)
         return None
-    kind = subprocess.run([compiler, "-march=native", "-Q", "--help=target"], capture_output=True, text=True, check=False).stdout
-    name = hashlib.sha256((SOURCE.read_text() + kind + " ".join(FLAGS)).encode()).hexdigest()[:16]
+    name = hashlib.sha256("\n".join([SOURCE.read_text(), instructions(), compiler, *FLAGS]).encode()).hexdigest()[:16]
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "umpire-training"
     built = folder / f"attention-{name}.so"
     if not built.exists():
