@@ -13,7 +13,7 @@ from umpire_training.batch import collate
 from umpire_training.calibrate import fit
 from umpire_training.evaluate import Answer, answered_at, calibration_error, macro_f1
 from umpire_training.licences import may_be_trained_on
-from umpire_training.mix import Mix, example_batches
+from umpire_training.mix import Mix, asked_together, example_batches
 from umpire_training.prompts import Limits, prepare
 from umpire_training.rewording import CARRIED, FIVE_OF_SENTIMENT, TURNED, fewer, noul_criteria, threshold, vary_levels, without_gold
 from umpire_training.train import Progress, loss_of, schedule, targets
@@ -120,6 +120,18 @@ def test_both_sides_of_a_pair_are_asked_alike_and_answered_apart(folder):
             other = second[asked.question.instructions]
             assert other.question.options[other.gold][0] == "Friday"
     assert pairs > 15
+
+
+def test_what_is_asked_about_one_state_is_asked_together():
+    def row(state, *instructions):
+        return {"state": state, "questions": [{"type": "noul", "instructions": text, "gold": text != "no"} for text in instructions]}
+
+    task = tasks.Task("t", "noul", None, [], [row("a", "one"), row("b", "two", "no"), row("a", "three", "one")])
+    together = asked_together(task).rows
+    assert [(r["state"], [q["instructions"] for q in r["questions"]]) for r in together] == [("a", ["one", "three"]), ("b", ["two", "no"])]
+    assert len(task.rows) == 3
+    labelled = tasks.Task("t", "choice", {"x": None}, ["?"], [{"state": "a", "label": "x"}] * 2)
+    assert asked_together(labelled) is labelled
 
 
 def test_a_tenth_of_the_documents_is_never_trained_on(tmp_path):

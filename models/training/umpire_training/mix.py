@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from . import generators
 from .augment import label_questions, row_questions, shorten, vary_state
@@ -38,8 +39,8 @@ class Mix:
     def __init__(self, tasks: list[Task], config: dict, seed: int, written: list[Document] = ()):
         self.config, self.rng, self.written = config, random.Random(seed), list(written)
         tasks = [*tasks, *opinions(tasks)]
-        self.tasks = {task.name: task for task in tasks}
-        self.groups = grouped(self.tasks, config["groups"])
+        self.groups = grouped({task.name: task for task in tasks}, config["groups"])
+        self.tasks = {task.name: asked_together(task) for task in tasks}
         self.by_level = {task.name: rows_by_level(task) for task in tasks if task.type == "score" and task.labels}
         self.siblings = shared_states(tasks)
         self.evidence = [self.tasks[name] for name in EVIDENCE if name in self.tasks]
@@ -147,6 +148,19 @@ class Mix:
         rng.shuffle(parts)
         state = rng.choice(["\n", " ", "\n\n", "\n> "]).join(parts)
         return Example(shorten(state, 3000), label_questions(task, {"label": label}, rng), task.name)
+
+
+def asked_together(task: Task) -> Task:
+    """Rows that bring their own questions about one state, as one row: the state is read once for all of them, and statements
+    about one text with different answers are what teaches to read (TRIALS.md)."""
+    if task.labels is not None:
+        return task
+    found: dict[str, dict[str, dict]] = {}
+    for row in task.rows:
+        questions = found.setdefault(row["state"], {})
+        for question in row["questions"]:
+            questions.setdefault(question["instructions"], question)
+    return replace(task, rows=[{"state": state, "questions": list(questions.values())} for state, questions in found.items()])
 
 
 def grouped(tasks: dict[str, Task], groups: dict[str, dict]) -> list[tuple[float, list[str], list[float]]]:
