@@ -1,9 +1,8 @@
 """Attention over packed tokens: only its rectangles are padded, and its backward is written out.
 
-On CPUs `packed_attention.cpp` does it where it can be built. PyTorch's own backward of attention takes four to eleven times as long on
-CPUs. Here the products are plain, what is gathered
-is gathered once for query, key and value together, and only the state's keys and values, which several rows read, are
-summed up by place.
+On CPUs `packed_attention.cpp` does it, where it can be built; this is for all else. PyTorch's own backward of attention
+takes four to eleven times as long on CPUs. Here the products are plain, what is gathered is gathered once for query, key
+and value together, and only the state's keys and values, which several rows read, are summed up by place.
 """
 
 from __future__ import annotations

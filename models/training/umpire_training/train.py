@@ -101,18 +101,18 @@ def lesson_at(tokens: int, config: dict) -> dict:
     return config
 
 
+def questions_of(batches: list[ExampleBatch]) -> int:
+    return sum(len(example.questions) for examples, _ in batches for example in examples)
+
+
 def enough(batches: Iterator[ExampleBatch], questions: int) -> list[ExampleBatch]:
     """The batches of one step of all processes. Batches are alike in length, so that one of long documents holds four questions where one of
     sentences holds fifty: a step on each alone is mostly noise."""
     found, asked = [], 0
     while asked < questions:
         found.append(next(batches))
-        asked += sum(len(example.questions) for example in found[-1][0])
+        asked += questions_of(found[-1:])
     return found
-
-
-def questions_of(batches: list[ExampleBatch]) -> int:
-    return sum(len(example.questions) for examples, _ in batches for example in examples)
 
 
 def work_of(requests: list[PreparedRequest]) -> float:
