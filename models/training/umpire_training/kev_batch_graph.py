@@ -100,7 +100,7 @@ def piece_rows(g: GraphBuilder, state: State, shape: Shape, x: str, values: str,
     if shape.pair:
         at_lead = g.node("Slice", right, g.constant([-2]), g.constant([-1]), g.constant([1]))
         pair = compared_rows(g, shape, only_last(g, left), at_lead)
-        lead_part = g.node("Add", lead_part, g.linear(pair, "pair_projection", state["pair_projection.weight"].T, None, keep_float=True))
+        lead_part = g.node("Sum", lead_part, g.linear(pair, "pair_projection", state["pair_projection.weight"].T, None, keep_float=True))
     projected = g.node("Add", linear(g, state, mean, "piece_projection", keep_float=True), lead_part)
     own = without_last(g, match)
     of_lead = g.node("Expand", only_last(g, match), g.node("Shape", own))

@@ -206,7 +206,8 @@ def piece_vectors(g, state, shape, means, state_value, pieces) -> str:
     if shape.pair:
         at_lead = g.node("Slice", right, g.constant([-2]), g.constant([-1]), g.constant([0]))
         pair = compared(g, shape, last(g, left), at_lead)
-        lead_part = g.node("Add", lead_part, g.linear(pair, "pair_projection", state["pair_projection.weight"].T, None, keep_float=True))
+        # `Add` of two products would be fused into either of them, and not into the same one in every graph: other bits.
+        lead_part = g.node("Sum", lead_part, g.linear(pair, "pair_projection", state["pair_projection.weight"].T, None, keep_float=True))
     projected = g.node("Add", linear(g, state, mean, "piece_projection", keep_float=True), lead_part)
     return g.node("Concat", projected, all_but_last(g, match), g.node("Expand", last(g, match), shape_of), axis=-1)
 
