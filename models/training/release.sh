@@ -29,7 +29,7 @@ run gate --saved "$new/answers.fp32.json" "$new/answers.int8.json" --folder "$ne
 run parity --checkpoint "$weights"
 run evaluate --logits "$new/answers.int8.json" --temperatures "$new/temperatures.json"
 
-# under version control they lie packed, an eighth smaller; the plain ones beside them are what is mapped
+# under version control they lie packed, a seventh smaller; the plain ones beside them are what is mapped
 gzip -9 -n -k "$new"/kev/*.int8.onnx "$new"/kev/*.bin
 rm -rf "$folder"
 mv "$new/kev" "$folder"

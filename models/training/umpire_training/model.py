@@ -3,7 +3,7 @@
 Two ways through the same weights:
 - `encode`, `answer`, `head`: one window, one chunk, one question a call. They are the three ONNX graphs, one to one.
 - `forward_batch`: many questions at once for training and evaluation. Linear layers run on packed tokens without
-  padding; only attention is padded. A test holds both to the same numbers.
+  padding; only attention is padded, and not even that where it runs in C++. A test holds both to the same numbers.
 
 The state runs through all layers. For the last layer, branches read keys and values projected from the finished
 state, not from the input of that layer: so the mean of those values holds the sentence vector of the base model.

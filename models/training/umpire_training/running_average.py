@@ -1,7 +1,7 @@
 """The weights of a run, averaged over its last steps.
 
 A run keeps its rate level for long (so that it can go on for as long as it gains), and weights under a level rate are
-noisy. Their average stands about where the rate brought down would leave them, at no cost, at any moment.
+noisy. Their average answers better than they do, at no cost, at any moment (TRIALS.md).
 """
 
 from __future__ import annotations
