@@ -17,6 +17,7 @@ from .derived import opinions
 from .evaluate import request_tokens
 from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
+from .statements import gathered, statements_of
 from .tasks import Example, Task
 from .written import Document, asked
 
@@ -45,12 +46,13 @@ class Mix:
         self.siblings = shared_states(tasks)
         self.evidence = [self.tasks[name] for name in EVIDENCE if name in self.tasks]
         self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
+        self.texts, self.backed = statements_of(tasks)
         self.topics = [(self.tasks[name], by_label(self.tasks[name])) for name in TOPICS if name in self.tasks]
 
     def unit(self) -> Unit:
         """Of the kind that the shares of the configuration draw."""
         rng, config = self.rng, self.config
-        kinds = ["written", "generated", "long", "topic", "task"]
+        kinds = ["written", "generated", "long", "topic", "gathered", "task"]
         shares = [config[f"{kind}_share"] for kind in kinds[:-1]]
         [kind] = rng.choices(kinds, [*shares, 1 - sum(shares)])
         if kind == "written" and self.written:
@@ -61,6 +63,8 @@ class Mix:
             return [self.finished(self.long_example())]
         if kind == "topic" and self.topics:
             return [self.finished(self.topic_example())]
+        if kind == "gathered" and self.backed:
+            return [self.finished(gathered(self.texts, self.backed, rng))]
         return [self.finished(self.task_example())]
 
     def finished(self, example: Example) -> Example:

@@ -39,6 +39,7 @@ from .evaluate import Answer, request_tokens
 from .mix import ExampleBatch, Mix, example_batches
 from .model import KevModel, Shape, from_minilm
 from .neighbours import know_neighbours
+from .optimizer import optimizer_for
 from .prompts import QUESTION_TYPES, Limits, PreparedRequest, Text
 from .running_average import RunningAverage
 from .tasks import Example
@@ -66,22 +67,6 @@ def loss_of(logits: Tensor, target: Tensor, batch: Batch, rps_weight: float) -> 
     is_score = batch.question_type == QUESTION_TYPES.index("score")
     hits = logits.argmax(-1) == target.argmax(-1)
     return (entropy + rps_weight * ranked * is_score).mean(), hits
-
-
-def optimizer_for(model: KevModel, config: dict) -> torch.optim.Optimizer:
-    """Two rates; biases, norms and embeddings without decay."""
-    # the match starts as a copy: backbone rate
-    new = ("head_module", "piece_projection", "lead_projection", "pair_projection", "window_indexes")
-    groups: dict[tuple, list] = {}
-    for name, parameter in model.named_parameters():
-        if name.split(".")[0] in config["freeze"]:
-            parameter.requires_grad_(False)
-            continue
-        rate = "head_lr" if name.startswith(new) else "backbone_lr"
-        decays = parameter.ndim == 2 and "embedding" not in name and "indexes" not in name and "match.weight" not in name
-        groups.setdefault((config[rate], config["weight_decay"] if decays else 0.0), []).append(parameter)
-    parts = [{"params": found, "lr": rate, "base_lr": rate, "weight_decay": decay} for (rate, decay), found in groups.items()]
-    return torch.optim.AdamW(parts, betas=(0.9, 0.98), fused=True)
 
 
 def schedule(progress: float, config: dict) -> float:
@@ -186,13 +171,19 @@ class Workers:
         if self.count == 1:
             return numbers
         grads = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
-        flat = torch.cat([grad.flatten() for grad in grads] + [torch.tensor(numbers)])
+        *sums, added = self.add_up([*grads, torch.tensor(numbers)])
+        for parameter, total in zip(parameters, sums):
+            parameter.grad = total
+        return added.tolist()
+
+    def add_up(self, parts: list[Tensor]) -> list[Tensor]:
+        """-> of every tensor, its sum over the processes"""
+        if self.count == 1:
+            return parts
+        flat = torch.cat([part.flatten() for part in parts])
         dist.all_reduce(flat)
-        place = 0
-        for parameter, grad in zip(parameters, grads):
-            parameter.grad = flat[place: place + grad.numel()].view_as(grad)
-            place += grad.numel()
-        return flat[place:].tolist()
+        sums = flat.split([part.numel() for part in parts])
+        return [total.view_as(part) for total, part in zip(sums, parts)]
 
 
 class Trainer:
@@ -212,7 +203,7 @@ class Trainer:
         self.limits = Limits(branch_tokens=self.config["branch_tokens"])
         torch.manual_seed(self.config["seed"])
         self.model = from_minilm(base, Shape(**self.config.get("shape", {}))).to(args.device).train()
-        self.optimizer = optimizer_for(self.model, self.config)
+        self.optimizer = optimizer_for(self.model, self.config, self.workers.rank, self.workers.count, self.workers.add_up)
         self.average = RunningAverage(self.model, self.config["average_steps"])
         self.tokens, self.steps, done = 0, 0, 0.0
         if (self.out / "last.pt").exists():
@@ -239,10 +230,7 @@ class Trainer:
     def restore(self, path: Path) -> float:
         saved = torch.load(path, weights_only=True, map_location=self.args.device)
         self.model.load_state_dict(saved["model"])
-        rates = [group["base_lr"] for group in self.optimizer.param_groups]
-        self.optimizer.load_state_dict(saved["optimizer"])
-        for group, rate in zip(self.optimizer.param_groups, rates):  # the configuration's, if it has changed since
-            group["base_lr"] = rate
+        self.optimizer.restore(saved["optimizer"])
         self.average.restore(saved["average"])
         self.tokens, self.steps = saved["tokens"], saved["steps"]
         return saved["progress"]
@@ -255,7 +243,7 @@ class Trainer:
 
         extra = {"tokens": self.tokens, "steps": self.steps, "progress": self.progress}
         if name == "last.pt":
-            extra |= {"optimizer": self.optimizer.state_dict(), "average": self.average.state()}
+            extra |= {"optimizer": self.optimizer.state(), "average": self.average.state()}
         save(self.model, self.out / "writing.pt", **extra)
         os.replace(self.out / "writing.pt", self.out / name)
 
@@ -273,10 +261,8 @@ class Trainer:
 
         batches: of all processes
         """
-        factor = schedule(self.progress, self.config)
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["base_lr"] * factor
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.rates(schedule(self.progress, self.config))
+        self.optimizer.zero_grad()
         count = questions_of(batches)
         device, seen, total, hits, asked = self.args.device, 0, 0.0, 0, 0
         for examples, requests in self.workers.own(batches):
