@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 
-from umpire_training.optimizer import Muon, optimizer_for, orthogonal
+from umpire_training.optimizer import Muon, by_its_rows, by_itself, optimizer_for, orthogonal
 
 CONFIG = {"freeze": ["words", "positions"], "backbone_lr": 1e-4, "head_lr": 8e-4, "weight_decay": 0.01}
 
@@ -20,6 +20,12 @@ def test_a_step_turns_as_the_gradient_does_and_stretches_nothing(shape):
     assert 0.6 < along.min() and along.max() < 1.3
     across = left.T @ step @ right.T - torch.diag(along)
     assert across.abs().max() < 1e-3
+
+
+def test_both_ways_give_the_same():
+    wide = torch.randn((48, 160), generator=torch.Generator().manual_seed(2))
+    wide = torch.diag(torch.logspace(0, -3, 48)) @ wide / (wide.norm() + 1e-7)
+    assert torch.allclose(by_itself(wide), by_its_rows(wide), atol=1e-4)
 
 
 def with_gradients(model, seed):

@@ -64,7 +64,7 @@ class Mix:
         if kind == "topic" and self.topics:
             return [self.finished(self.topic_example())]
         if kind == "gathered" and self.backed:
-            return [self.finished(gathered(self.texts, self.backed, rng))]
+            return [self.finished(gathered(self.texts, self.backed, config["gathered_which"], rng))]
         return [self.finished(self.task_example())]
 
     def finished(self, example: Example) -> Example:

@@ -28,13 +28,31 @@ def alone(parts: list[Tensor]) -> list[Tensor]:
 
 def orthogonal(matrix: Tensor) -> Tensor:
     """-> about U Vᵀ of the matrix's U S Vᵀ, by Newton's and Schulz's iteration; singular values end between 0.7 and 1.2."""
-    a, b, c = COEFFICIENTS
     wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
     wide = wide / (wide.norm() + 1e-7)
+    # of a square as it is; of others by the small square of rows alone, a third less work
+    wide = (by_itself if wide.shape[0] == wide.shape[1] else by_its_rows)(wide)
+    return wide.T if matrix.shape[0] > matrix.shape[1] else wide
+
+
+def by_itself(wide: Tensor) -> Tensor:
+    a, b, c = COEFFICIENTS
     for _ in range(ROUNDS):
         gram = wide @ wide.T
         wide = a * wide + (b * gram + c * gram @ gram) @ wide
-    return wide.T if matrix.shape[0] > matrix.shape[1] else wide
+    return wide
+
+
+def by_its_rows(wide: Tensor) -> Tensor:
+    """The same: every round multiplies from the left with a polynomial of the products of rows, which it changes alike."""
+    a, b, c = COEFFICIENTS
+    gram, turned = wide @ wide.T, None
+    for _ in range(ROUNDS):
+        factor = b * gram + c * gram @ gram
+        factor.diagonal().add_(a)
+        turned = factor if turned is None else factor @ turned
+        gram = factor @ gram @ factor
+    return turned @ wide
 
 
 class Muon(torch.optim.Optimizer):

@@ -44,7 +44,6 @@ LABELS = [lambda i, rng: f"Photo {i + 1}", lambda i, rng: f"Picture {'ABCDEFGH'[
           lambda i, rng: f"Room {rng.randint(100, 499)}", lambda i, rng: f"{rng.randint(6, 22):02}:{rng.randint(0, 59):02}",
           lambda i, rng: rng.choice(PEOPLE), lambda i, rng: rng.choice(PEOPLE).split()[0], lambda i, rng: f"Witness {i + 1}"]
 WRITINGS = ["{label}: {text}", "{label}: {text}", "[{label}] {text}", "{label} - {text}", "{label}\n{text}", "- {label}: {text}"]
-FORMS = (("statement", 0.6), ("three", 0.2), ("which", 0.2))
 SHORT = 4  # words: a statement of so few holds of many texts
 
 Said = list[tuple[str, str]]  # statements about a text with their verdicts
@@ -87,8 +86,10 @@ def asked_about(instructions: str) -> str | None:
     return quoted[1] if quoted else None
 
 
-def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], rng: random.Random) -> Example:
+def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], which: float, rng: random.Random) -> Example:
     """One to six texts in a state, and up to eight questions about them.
+
+    which: share of questions for the one of several texts that says something
 
     backed: those of the texts of which a statement follows, drawn more often: about half of the answers are yes
     """
@@ -105,7 +106,7 @@ def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], rng:
     writing, between = rng.choice(WRITINGS), rng.choice(["\n", "\n", "\n\n"])
     state = between.join(writing.format(label=label, text=text) for label, (text, _) in zip(labels, drawn, strict=True))
     asked = [(place, statement, verdict) for place, (_, said) in enumerate(drawn) for statement, verdict in two_of(said, rng)]
-    return Example(state, [question(labels, *each, rng) for each in rng.sample(asked, min(len(asked), 8))], TASK)
+    return Example(state, [question(labels, *each, which, rng) for each in rng.sample(asked, min(len(asked), 8))], TASK)
 
 
 def two_of(said: Said, rng: random.Random) -> Said:
@@ -114,9 +115,9 @@ def two_of(said: Said, rng: random.Random) -> Said:
     return sorted(mixed, key=lambda each: each[1] != FOLLOWS)[:2]
 
 
-def question(labels: list[str], place: int, statement: str, verdict: str, rng: random.Random) -> Labelled:
+def question(labels: list[str], place: int, statement: str, verdict: str, which: float, rng: random.Random) -> Labelled:
     """About a statement that was made for the text at `place`."""
-    [form] = rng.choices([form for form, _ in FORMS], [share for _, share in FORMS])
+    form = "which" if rng.random() < which else "three" if rng.random() < 0.25 else "statement"
     if form == "which" and verdict in (FOLLOWS, RULED_OUT):
         options = [(label, None) for label in labels]
         if verdict == RULED_OUT or rng.random() < 0.3:
