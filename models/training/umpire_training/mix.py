@@ -106,10 +106,10 @@ class Mix:
         """A document as it is and after one of its edits, asked the same; now and then a document alone."""
         rng, document = self.rng, self.rng.choice(self.written)
         names = rng.sample(list(document.questions), len(document.questions))
-        if not document.edits or rng.random() < 0.15:
+        if not document.edits or rng.random() < 0.3:
             return [Example(vary_state(document.state, rng), asked(document, names, None, rng), "written")]
         edit = rng.choice(document.edits)
-        names = [*edit.gold, *[name for name in names if name not in edit.gold][: rng.choice([0, 1, 2])]]
+        names = [*edit.gold, *[name for name in names if name not in edit.gold][: rng.choice([1, 2, 3])]]
         seed, unit = rng.random(), []
         for side in (None, edit):
             same = random.Random(seed)
