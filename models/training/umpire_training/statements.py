@@ -90,7 +90,6 @@ def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], whic
     """One to six texts in a state, and up to eight questions about them.
 
     which: share of questions for the one of several texts that says something
-
     backed: those of the texts of which a statement follows, drawn more often: about half of the answers are yes
     """
     count = rng.choice([1, 1, 2, 3, 4, 5, 6])
