@@ -28,8 +28,10 @@ def test_a_lesson_ends_with_its_tokens_and_the_rest_is_the_configuration_itself(
 def test_the_lessons_of_the_configuration_follow_each_other_and_name_every_task():
     assert [lesson["until"] for lesson in CONFIG["lessons"]] == sorted({lesson["until"] for lesson in CONFIG["lessons"]})
     for lesson in CONFIG["lessons"]:
-        # one without groups has those of the whole mixture
-        assert "groups" not in lesson or any(weight_of("a task of no name", group["tasks"]) is not None for group in lesson["groups"].values())
+        own = lesson.get("groups", {})  # one without groups has those of the whole mixture
+        assert not own or any(weight_of("a task of no name", group["tasks"]) is not None for group in own.values())
+        for name in {name.rstrip("*") for group in own.values() for name in group["tasks"]}:
+            assert any(known.startswith(name) or weight_of(name, group["tasks"]) is not None for group in CONFIG["groups"].values() for known in group["tasks"]), name
         assert set(lesson) <= {"until", *CONFIG}
 
 

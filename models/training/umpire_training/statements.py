@@ -44,6 +44,7 @@ LABELS = [lambda i, rng: f"Photo {i + 1}", lambda i, rng: f"Picture {'ABCDEFGH'[
           lambda i, rng: f"Room {rng.randint(100, 499)}", lambda i, rng: f"{rng.randint(6, 22):02}:{rng.randint(0, 59):02}",
           lambda i, rng: rng.choice(PEOPLE), lambda i, rng: rng.choice(PEOPLE).split()[0], lambda i, rng: f"Witness {i + 1}"]
 WRITINGS = ["{label}: {text}", "{label}: {text}", "[{label}] {text}", "{label} - {text}", "{label}\n{text}", "- {label}: {text}"]
+IN_THREE = 0.25  # share of the questions about one text that offer three answers instead of yes and no
 SHORT = 4  # words: a statement of so few holds of many texts
 
 Said = list[tuple[str, str]]  # statements about a text with their verdicts
@@ -97,7 +98,7 @@ def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], whic
     count = len(drawn)
     if count == 1:
         [(state, said)] = drawn
-        return Example(state, [about(statement, verdict, None, rng) for statement, verdict in rng.sample(said, min(len(said), 6))], TASK)
+        return Example(state, [about(statement, verdict, None, rng.random() < IN_THREE, rng) for statement, verdict in rng.sample(said, min(len(said), 6))], TASK)
     naming, labels = rng.choice(LABELS), []
     while len(labels) < count:
         if (label := naming(len(labels), rng)) not in labels:
@@ -116,7 +117,7 @@ def two_of(said: Said, rng: random.Random) -> Said:
 
 def question(labels: list[str], place: int, statement: str, verdict: str, which: float, rng: random.Random) -> Labelled:
     """About a statement that was made for the text at `place`."""
-    form = "which" if rng.random() < which else "three" if rng.random() < 0.25 else "statement"
+    form = "which" if rng.random() < which else "three" if rng.random() < IN_THREE else "statement"
     if form == "which" and verdict in (FOLLOWS, RULED_OUT):
         options = [(label, None) for label in labels]
         if verdict == RULED_OUT or rng.random() < 0.3:
@@ -128,12 +129,12 @@ def question(labels: list[str], place: int, statement: str, verdict: str, which:
     elsewhere = [other for other in range(len(labels)) if other != place]
     if verdict == FOLLOWS and len(statement.split()) > SHORT and rng.random() < 0.25:
         place, verdict = rng.choice(elsewhere), NOT  # true, but of another text
-    return about(statement, verdict, labels[place], rng, three=form == "three")
+    return about(statement, verdict, labels[place], form == "three", rng)
 
 
-def about(statement: str, verdict: str, label: str | None, rng: random.Random, three: bool | None = None) -> Labelled:
+def about(statement: str, verdict: str, label: str | None, three: bool, rng: random.Random) -> Labelled:
     """Whether the text (of that name) supports the statement: yes/no, or in three where the verdict is known"""
-    if (rng.random() < 0.25 if three is None else three) and verdict != NOT:
+    if three and verdict != NOT:
         names = rng.choice(THREE)
         wording = rng.choice(THREE_ALONE if label is None else THREE_NAMED)
         options = [(names[each], None) for each in (FOLLOWS, RULED_OUT, OPEN)]
