@@ -7,7 +7,7 @@ import torch
 
 from umpire_training.optimizer import Muon, by_its_rows, by_itself, optimizer_for, orthogonal
 
-CONFIG = {"freeze": ["words", "positions"], "backbone_lr": 1e-4, "head_lr": 8e-4, "weight_decay": 0.01}
+CONFIG = {"freeze": ["words", "positions"], "backbone_lr": 1e-4, "layers_lr": 1e-4, "head_lr": 8e-4, "weight_decay": 0.01}
 
 
 @pytest.mark.parametrize("shape", [(32, 32), (24, 96), (96, 24)])
@@ -74,7 +74,7 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(tiny):
 def test_a_run_that_goes_on_takes_the_rates_of_the_configuration(tiny):
     saved = optimizer_for(with_gradients(tiny, 5), CONFIG)
     saved.step()
-    again = optimizer_for(tiny, {**CONFIG, "head_lr": 4e-4, "backbone_lr": 2e-4})
+    again = optimizer_for(tiny, {**CONFIG, "head_lr": 4e-4, "backbone_lr": 2e-4, "layers_lr": 2e-4})
     again.restore(saved.state())
     again.rates(0.5)
     assert {group["lr"] for part in again.parts for group in part.param_groups} == {2e-4, 1e-4}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 
+from .evidence import named_in
 from .prompts import Question
 from .rewording import without_gold
 from .tasks import Labelled, Task, from_labels, from_row
@@ -200,6 +202,7 @@ def row_questions(task: Task, row: dict, rng: random.Random, most: int = 4) -> l
     found = []
     for raw in rng.sample(row["questions"], min(most, len(row["questions"]))):
         labelled = from_row(raw, task.name)
+        labelled.evidence = named_in(row["state"], raw)
         if raw["type"] == "choice":
             labelled = vary_choice(labelled, rng)
             names = {name for name, _ in labelled.question.options}
@@ -223,7 +226,7 @@ def vary_choice(labelled: Labelled, rng: random.Random) -> Labelled:
         options = vary_options(options, rng)
     elif rng.random() < 0.2:
         options = [(name, None) for name, _ in options]
-    return Labelled(Question("choice", question.instructions, options), [labelled.target[i] for i in places], labelled.task)
+    return replace(labelled, question=Question("choice", question.instructions, options), target=[labelled.target[i] for i in places])
 
 
 # --- the state --------------------------------------------------------------------------------------------------

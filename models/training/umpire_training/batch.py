@@ -13,6 +13,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from .evidence import Evidence, evidence_of
 from .model import MASKED, long_scale
 from .native_attention import HEAD_SIZE, Runs
 from .prompts import QUESTION_TYPES, PreparedQuestion, PreparedRequest
@@ -61,12 +62,15 @@ class Batch:
     question_type: Tensor  # [Q]
     levels: Tensor  # [Q, Kmax]
     places: list[list[int]]  # per question: place in the request of each column
+    evidence: Evidence | None  # of the rows where it is known
 
     def to(self, device: str) -> "Batch":
         return Batch(**{f.name: moved(getattr(self, f.name), device) for f in fields(self)})
 
 
 def moved(value, device: str):
+    if isinstance(value, Evidence):
+        return value.to(device)
     if isinstance(value, Tensor):
         return value.to(device, non_blocking=True)
     if isinstance(value, list) and value and isinstance(value[0], Group):
@@ -79,7 +83,7 @@ class Collector:
 
     def __init__(self):
         self.windows: list[tuple[list[int], int, int]] = []  # ids, segment, index
-        self.rows: list[tuple] = []  # chunk, window numbers, option numbers of its pieces
+        self.rows: list[tuple] = []  # chunk, window numbers, option numbers of its pieces, evidence by window number
         self.questions: list[tuple[int, PreparedQuestion]] = []  # first option, question
         self.options = 0
 
@@ -88,7 +92,8 @@ class Collector:
         for question in request.questions:
             extra = [self.window(ids, 1, min(i, max_index)) for i, ids in enumerate(question.windows)]
             for chunk in question.chunks:
-                self.rows.append((chunk, state + extra, [self.options + option for option in chunk.options]))
+                on = [(state[window], place) for window, place in question.evidence]
+                self.rows.append((chunk, state + extra, [self.options + option for option in chunk.options], on))
             self.questions.append((self.options, question))
             self.options += len(question.order)
 
@@ -101,7 +106,8 @@ class Collector:
         order = sorted(range(len(self.windows)), key=lambda i: len(self.windows[i][0]))
         place = {old: new for new, old in enumerate(order)}
         self.windows = [self.windows[i] for i in order]
-        self.rows = [(chunk, [place[w] for w in windows], options) for chunk, windows, options in self.rows]
+        self.rows = [(chunk, [place[w] for w in windows], options, [(place[w], token) for w, token in on])
+                     for chunk, windows, options, on in self.rows]
         self.rows.sort(key=lambda row: (self.keys_of(row) // 16, len(row[0].token_ids)))
 
     def keys_of(self, row: tuple) -> int:
@@ -156,11 +162,11 @@ def collate(requests: list[PreparedRequest], max_index: int = 63) -> Batch:
     ids = [token for tokens, _, _ in c.windows for token in tokens]
     segments = [segment for tokens, segment, _ in c.windows for _ in tokens]
     row_windows = torch.zeros(len(c.rows), len(c.windows))
-    for row, (_, windows, _) in enumerate(c.rows):
+    for row, (_, windows, *_) in enumerate(c.rows):
         row_windows[row, windows] = 1
     return Batch(
-        token_ids=torch.tensor(ids + [token for chunk, _, _ in c.rows for token in chunk.token_ids]),
-        positions=torch.tensor([i for size in sizes for i in range(size)] + [p for chunk, _, _ in c.rows for p in chunk.positions]),
+        token_ids=torch.tensor(ids + [token for chunk, *_ in c.rows for token in chunk.token_ids]),
+        positions=torch.tensor([i for size in sizes for i in range(size)] + [p for chunk, *_ in c.rows for p in chunk.positions]),
         segments=torch.tensor(segments + [1] * branch_tokens),
         window_index=torch.tensor([index for tokens, _, index in c.windows for _ in tokens]),
         state_tokens=state_tokens, window_count=len(c.windows),
@@ -169,7 +175,19 @@ def collate(requests: list[PreparedRequest], max_index: int = 63) -> Batch:
         window_runs=runs_of([[0] * size for size in sizes], [[] for _ in sizes], starts, sizes),
         row_runs=runs_of([row[0].branch for row in c.rows], [row[1] for row in c.rows], starts, sizes),
         row_windows=row_windows, row_state_tokens=torch.tensor([float(c.keys_of(row)) for row in c.rows]),
-        **piece_tensors(c), **question_tensors(c), places=[question.order for _, question in c.questions])
+        **piece_tensors(c), **question_tensors(c), places=[question.order for _, question in c.questions],
+        evidence=evidence_of(evident_rows(c, sizes, starts, row_starts)))
+
+
+def evident_rows(c: Collector, sizes: list[int], starts: list[int], row_starts: list[int]) -> list[tuple]:
+    """Of every row with evidence what `evidence_of` takes"""
+    found = []
+    for number, (chunk, windows, _, on) in enumerate(c.rows):
+        if on:
+            state = [slot for w in windows for slot in range(starts[w], starts[w] + sizes[w])]
+            lead = [row_starts[number] + i for i, branch in enumerate(chunk.branch) if branch == 0]
+            found.append((number, state, lead, [starts[w] + token for w, token in on], long_scale(len(state))))
+    return found
 
 
 def window_groups(sizes: list[int], starts: list[int]) -> list[Group]:
@@ -209,18 +227,18 @@ def runs_of(branches: list[list[int]], read: list[list[int]], starts: list[int],
 
 def piece_tensors(c: Collector) -> dict:
     token_piece, token_lead, number = [], [], 0
-    count = sum(len(chunk.options) for chunk, _, _ in c.rows)
-    for row, (chunk, _, _) in enumerate(c.rows):
+    count = sum(len(chunk.options) for chunk, *_ in c.rows)
+    for row, (chunk, *_) in enumerate(c.rows):
         token_lead += [len(c.rows) if branch else row for branch in chunk.branch]
         token_piece += [number + branch - 1 if branch else count for branch in chunk.branch]
         number += len(chunk.options)
-    lengths = torch.tensor([float(length) for chunk, _, _ in c.rows for length in chunk.lengths])
-    option = torch.tensor([option for _, _, options in c.rows for option in options])
+    lengths = torch.tensor([float(length) for chunk, *_ in c.rows for length in chunk.lengths])
+    option = torch.tensor([option for _, _, options, _ in c.rows for option in options])
     totals = torch.zeros(c.options).index_add(0, option, lengths)
     return {"token_piece": torch.tensor(token_piece), "token_lead": torch.tensor(token_lead),
-            "lead_lengths": torch.tensor([float(chunk.branch.count(0)) for chunk, _, _ in c.rows]), "piece_lengths": lengths,
-            "piece_row": torch.tensor([row for row, (chunk, _, _) in enumerate(c.rows) for _ in chunk.options]),
-            "piece_place": torch.tensor([place for chunk, _, _ in c.rows for place in range(len(chunk.options))]),
+            "lead_lengths": torch.tensor([float(chunk.branch.count(0)) for chunk, *_ in c.rows]), "piece_lengths": lengths,
+            "piece_row": torch.tensor([row for row, (chunk, *_) in enumerate(c.rows) for _ in chunk.options]),
+            "piece_place": torch.tensor([place for chunk, *_ in c.rows for place in range(len(chunk.options))]),
             "piece_option": option, "piece_weight": lengths / totals[option], "option_count": c.options}
 
 

@@ -14,12 +14,13 @@ from dataclasses import replace
 from . import generators
 from .augment import label_questions, row_questions, shorten, vary_state
 from .derived import opinions
+from .evidence import places_of
 from .evaluate import request_tokens
 from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
 from .statements import gathered, statements_of
 from .tasks import Example, Task
-from .written import Document, asked
+from .written import Document, asked, asked_more, stated
 
 Unit = list[Example]
 ExampleBatch = tuple[list[Example], list[PreparedRequest]]
@@ -106,8 +107,9 @@ class Mix:
         """A document as it is and after one of its edits, asked the same; now and then a document alone."""
         rng, document = self.rng, self.rng.choice(self.written)
         names = rng.sample(list(document.questions), len(document.questions))
-        if not document.edits or rng.random() < 0.3:
-            return [Example(vary_state(document.state, rng), asked(document, names, None, rng), "written")]
+        if not document.edits or rng.random() < self.config["alone_share"] + self.config["pairs_share"] * bool(document.pairs):
+            questions = [*asked(document, names[:4] if document.pairs else names, None, rng), *stated(document, 5, rng), *asked_more(document, 5, rng)]
+            return [Example(vary_state(document.state, rng), questions, "written")]
         edit = rng.choice(document.edits)
         names = [*edit.gold, *[name for name in names if name not in edit.gold][: rng.choice([1, 2, 3])]]
         seed, unit = rng.random(), []
@@ -128,7 +130,8 @@ class Mix:
         while sum(map(len, parts)) + len(evidence.state) < wanted:
             parts.append(shorten(rng.choice(rng.choice(kinds or self.unrelated).rows)["state"], 3000))
         parts.insert(rng.randint(0, len(parts)), evidence.state)
-        return Example(rng.choice(["\n", "\n\n", "\n---\n"]).join(parts), evidence.questions, evidence.task)
+        questions = [q if q.evidence else replace(q, evidence=(evidence.state,)) for q in evidence.questions]
+        return Example(rng.choice(["\n", "\n\n", "\n---\n"]).join(parts), questions, evidence.task)
 
     def long_evidence(self) -> Example:
         rng, kind = self.rng, self.rng.random()
@@ -218,12 +221,20 @@ def shared_states(tasks: list[Task]) -> dict[str, list[tuple[Task, dict]]]:
     return {state: rows for state, rows in found.items() if len({task.name for task, _ in rows}) > 1}
 
 
+def prepared_with_evidence(example: Example, text: Text, limits: Limits) -> PreparedRequest:
+    request = prepare(example.state, [q.question for q in example.questions], text, limits)
+    places = places_of(example.state, [q.evidence for q in example.questions], text, limits)
+    for question, found in zip(request.questions, places, strict=True):
+        question.evidence = found
+    return request
+
+
 def example_batches(mix: Mix, text: Text, limits: Limits) -> Iterator[ExampleBatch]:
     """Batches of about `batch_tokens`, alike in length, in random order; the sides of a pair stay together."""
     size = mix.config["batch_tokens"]
     while True:
         pool = [mix.unit() for _ in range(mix.config["pool_examples"])]
-        prepared = [[prepare(e.state, [q.question for q in e.questions], text, limits) for e in unit] for unit in pool]
+        prepared = [[prepared_with_evidence(e, text, limits) for e in unit] for unit in pool]
         sizes = [sum(map(request_tokens, unit)) for unit in prepared]
         order = sorted(range(len(pool)), key=lambda i: (max(len(w) for request in prepared[i] for w in request.windows) // 12, sizes[i]))
         groups, current, total = [], [], 0

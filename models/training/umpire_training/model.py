@@ -26,6 +26,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from . import evidence
 from .attention import attention, read_layer, read_state, read_windows
 
 NOUL = 1  # its place among prompts.QUESTION_TYPES
@@ -310,20 +311,24 @@ class KevModel(nn.Module):
 
     # --- many questions at once -------------------------------------------------------------------------------
 
-    def forward_batch(self, batch: "Batch", match_dropout: float = 0.0) -> Tensor:
+    def forward_batch(self, batch: "Batch", match_dropout: float = 0.0, shares: list[Tensor] | None = None) -> Tensor:
         """-> logits [Q, Kmax] float32; places without an option hold MASKED
 
         match_dropout: share of the questions that are answered without the match features, so that likeness never suffices
+        shares: takes up, layer by layer and of the readout, how much attention goes to the evidence (`evidence.py`)
         """
         b = batch
         x = self.words(b.token_ids) + self.positions(b.positions) + self.segments(b.segments)
         x = torch.cat([x[: b.state_tokens] + self.window_indexes(b.window_index), x[b.state_tokens:]])
         x = self.embedding_norm(x)
-        for layer in self.layers[:-1]:
-            x = layer.merge(x, read_layer(layer.query_key_value(x), b, self.shape.heads))
-        return self.last_layer(b, x, match_dropout)
+        for number, layer in enumerate(self.layers[:-1]):
+            qkv = layer.query_key_value(x)
+            if shares is not None and b.evidence and number in evidence.LAYERS:
+                shares.append(evidence.looked_at(qkv, b.evidence, self.shape.heads))
+            x = layer.merge(x, read_layer(qkv, b, self.shape.heads))
+        return self.last_layer(b, x, match_dropout, shares)
 
-    def last_layer(self, b: "Batch", x: Tensor, match_dropout: float = 0.0) -> Tensor:
+    def last_layer(self, b: "Batch", x: Tensor, match_dropout: float = 0.0, shares: list[Tensor] | None = None) -> Tensor:
         """As the others, but branches read the finished state."""
         layer, heads = self.layers[-1], self.shape.heads
         state, x = x[: b.state_tokens], x[b.state_tokens:]
@@ -331,9 +336,9 @@ class KevModel(nn.Module):
         state_value = self.state_value(state)
         read = torch.cat([self.state_key(state), state_value], 1)
         x = layer.merge(x, read_state(layer.query_key_value(x), read, b, heads))
-        return self.read_out(b, x, state_value, match_dropout)
+        return self.read_out(b, x, state_value, match_dropout, shares)
 
-    def read_out(self, b: "Batch", x: Tensor, state_value: Tensor, match_dropout: float = 0.0) -> Tensor:
+    def read_out(self, b: "Batch", x: Tensor, state_value: Tensor, match_dropout: float = 0.0, shares: list[Tensor] | None = None) -> Tensor:
         """x [branch tokens, hidden], state_value [state tokens, hidden] -> logits [Q, Kmax]"""
         x, state_value, pieces = x.float(), state_value.float(), b.piece_row.shape[0]
         with torch.autocast(x.device.type, enabled=False):
@@ -346,6 +351,8 @@ class KevModel(nn.Module):
             lead = torch.zeros(len(b.lead_lengths) + 1, self.shape.hidden, device=x.device).index_add(0, b.token_lead, x)[:-1]
             lead = lead / b.lead_lengths[:, None]
             places = self.batch_places(b, self.match_piece(mean), self.match_lead(lead), state_value)
+            if shares is not None and b.evidence:
+                shares.append(evidence.found_by(self.sought(self.match_lead(lead[b.evidence.rows]), 1), state_value, b.evidence))
             vectors = self.piece_vectors(mean, lead[b.piece_row], state[b.piece_row], places)
             options = torch.zeros(b.option_count, self.shape.hidden, device=x.device)
             options = options.index_add(0, b.piece_option, vectors * b.piece_weight[:, None])

@@ -121,7 +121,7 @@ class Optimizers:
 
 
 def optimizer_for(model: nn.Module, config: dict, rank: int = 0, count: int = 1, add_up=alone) -> Optimizers:
-    """Matrices of the layers by Muon. Two rates for all else; biases, norms and embeddings without decay."""
+    """Matrices of the layers by Muon, at their own rate. Two rates for all else; biases, norms and embeddings without decay."""
     matrices: list[nn.Parameter] = []
     groups: dict[tuple, list] = {}
     for name, parameter in model.named_parameters():
@@ -136,6 +136,6 @@ def optimizer_for(model: nn.Module, config: dict, rank: int = 0, count: int = 1,
         decays = parameter.ndim == 2 and "embedding" not in name and "indexes" not in name and "match.weight" not in name
         groups.setdefault((config[rate], config["weight_decay"] if decays else 0.0), []).append(parameter)
     rest = [{"params": found, "lr": rate, "base_lr": rate, "weight_decay": decay} for (rate, decay), found in groups.items()]
-    layers = [{"params": matrices, "base_lr": config["backbone_lr"]}]
+    layers = [{"params": matrices, "base_lr": config["layers_lr"]}]
     return Optimizers([torch.optim.AdamW(rest, betas=(0.9, 0.98), fused=True),
-                       Muon(layers, config["backbone_lr"], config["weight_decay"], rank=rank, count=count, add_up=add_up)])
+                       Muon(layers, config["layers_lr"], config["weight_decay"], rank=rank, count=count, add_up=add_up)])

@@ -50,9 +50,10 @@ def noul_criteria(labelled: Labelled, rng: random.Random, share: float = 0.42) -
         instructions = rng.choice(CARRIED_BY)
         if rng.random() < 0.3:
             no, yes, target = yes, no, target[::-1]
+        labelled = replace(labelled, evidence=())  # the instructions no longer say what to look for
     else:
         no, yes = rng.choice(PLAIN)
-    return Labelled(Question("noul", instructions, [("false", no), ("true", yes)]), target, labelled.task)
+    return replace(labelled, question=Question("noul", instructions, [("false", no), ("true", yes)]), target=target)
 
 
 # --- levels ---------------------------------------------------------------------------------------------------------
@@ -89,12 +90,12 @@ def vary_levels(labelled: Labelled, rng: random.Random) -> Labelled:
         asks = rng.choice(REVERSED_ASKS) if sentiment else asks
     kind = rng.random()
     if kind < 0.12:
-        return Labelled(Question("choice", asks, [(level, None) for level in levels]), target, labelled.task)
+        return replace(labelled, question=Question("choice", asks, [(level, None) for level in levels]), target=target)
     if kind < 0.3 and len(levels) > 2:
         return threshold(asks, levels, target, labelled.task, rng)
     if rng.random() < 0.15:
         levels = [f"{i}: {level}" for i, level in enumerate(levels, 1)] if rng.random() < 0.5 else [f"{level} ({i} of {len(levels)})" for i, level in enumerate(levels, 1)]
-    return Labelled(Question("score", asks, [("", level) for level in levels]), target, labelled.task)
+    return replace(labelled, question=Question("score", asks, [("", level) for level in levels]), target=target)
 
 
 def fewer(levels: list[str], target: list[float], rng: random.Random) -> tuple[list[str], list[float]]:
@@ -129,4 +130,4 @@ def without_gold(labelled: Labelled, none: tuple[str, str | None], rng: random.R
     question, gold = labelled.question, labelled.gold
     options = [option for i, option in enumerate(question.options) if i != gold]
     options.insert(rng.randint(0, len(options)), none)
-    return Labelled(replace(question, options=options), [float(option is none) for option in options], labelled.task)
+    return replace(labelled, question=replace(question, options=options), target=[float(option is none) for option in options])

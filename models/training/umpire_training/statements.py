@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 from .augment import noul
 from .generators.common import PEOPLE, choice
@@ -106,7 +107,8 @@ def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], whic
     writing, between = rng.choice(WRITINGS), rng.choice(["\n", "\n", "\n\n"])
     state = between.join(writing.format(label=label, text=text) for label, (text, _) in zip(labels, drawn, strict=True))
     asked = [(place, statement, verdict) for place, (_, said) in enumerate(drawn) for statement, verdict in two_of(said, rng)]
-    return Example(state, [question(labels, *each, which, rng) for each in rng.sample(asked, min(len(asked), 8))], TASK)
+    texts = [text for text, _ in drawn]
+    return Example(state, [question(labels, texts, *each, which, rng) for each in rng.sample(asked, min(len(asked), 8))], TASK)
 
 
 def two_of(said: Said, rng: random.Random) -> Said:
@@ -115,21 +117,22 @@ def two_of(said: Said, rng: random.Random) -> Said:
     return sorted(mixed, key=lambda each: each[1] != FOLLOWS)[:2]
 
 
-def question(labels: list[str], place: int, statement: str, verdict: str, which: float, rng: random.Random) -> Labelled:
-    """About a statement that was made for the text at `place`."""
+def question(labels: list[str], texts: list[str], place: int, statement: str, verdict: str, which: float, rng: random.Random) -> Labelled:
+    """About a statement that was made for the text at `place`; which text decides is its evidence."""
     form = "which" if rng.random() < which else "three" if rng.random() < IN_THREE else "statement"
     if form == "which" and verdict in (FOLLOWS, RULED_OUT):
         options = [(label, None) for label in labels]
         if verdict == RULED_OUT or rng.random() < 0.3:
             options.append((rng.choice(NOWHERE), None))
         gold = place if verdict == FOLLOWS else len(labels)
-        return choice(rng.choice(WHICH).format(s=statement), options, gold, rng, vary=False)
+        asked = choice(rng.choice(WHICH).format(s=statement), options, gold, rng, vary=False)
+        return replace(asked, evidence=(texts[place],) if verdict == FOLLOWS else ())
     if form == "three" and verdict == FOLLOWS and rng.random() < 0.5:
         form = "statement"  # else three fifths of these would follow
     elsewhere = [other for other in range(len(labels)) if other != place]
     if verdict == FOLLOWS and len(statement.split()) > SHORT and rng.random() < 0.25:
         place, verdict = rng.choice(elsewhere), NOT  # true, but of another text
-    return about(statement, verdict, labels[place], form == "three", rng)
+    return replace(about(statement, verdict, labels[place], form == "three", rng), evidence=(texts[place],))
 
 
 def about(statement: str, verdict: str, label: str | None, three: bool, rng: random.Random) -> Labelled:

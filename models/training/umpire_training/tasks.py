@@ -20,6 +20,7 @@ class Labelled:
     question: Question
     target: list[float]  # probability of every option, in the order of the request
     task: str = ""
+    evidence: tuple[str, ...] = ()  # parts of the state that decide, where they are known
 
     @property
     def gold(self) -> int:

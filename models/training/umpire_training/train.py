@@ -36,6 +36,7 @@ from .base import base_folder
 from .batch import Batch, collate
 from .dev import Development
 from .evaluate import Answer, request_tokens
+from .evidence import WATCHED, overlooked
 from .mix import ExampleBatch, Mix, example_batches
 from .model import KevModel, Shape, from_minilm
 from .neighbours import know_neighbours
@@ -218,6 +219,7 @@ class Trainer:
         know_neighbours(pack.tasks, base, self.text)
         self.pack = pack
         self.asked_to_stop = self.stopped = False
+        self.on_evidence: list[float] = []  # of the last step: share of attention by layer, and of the likest places
         self.log(resumed=self.steps > 0, precision="bfloat16" if self.fast else "float32")
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
         self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows, self.workers.each_a_part)
@@ -256,28 +258,33 @@ class Trainer:
             file.write(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
 
-    def step(self, batches: list[ExampleBatch], match_dropout: float) -> tuple[float, int, int]:
+    def step(self, batches: list[ExampleBatch], lesson: dict) -> tuple[float, int, int]:
         """One step of the weights over batches of any size, every question weighing the same -> mean loss, hits, questions
 
-        batches: of all processes
+        batches: of all processes; lesson: the configuration at that moment
         """
         self.optimizer.rates(schedule(self.progress, self.config))
         self.optimizer.zero_grad()
         count = questions_of(batches)
-        device, seen, total, hits, asked = self.args.device, 0, 0.0, 0, 0
+        device, seen, total, hits, asked, evident = self.args.device, 0, 0.0, 0, 0, 0
+        looked = [0.0] * WATCHED
         for examples, requests in self.workers.own(batches):
             batch = collate(requests, self.limits.max_window_index)
             target = targets(examples, batch).to(device)
             batch = batch.to(device)
+            shares: list[Tensor] = []
             with torch.autocast(device, torch.bfloat16, enabled=self.fast):
-                logits = self.model.forward_batch(batch, match_dropout)
+                logits = self.model.forward_batch(batch, lesson["match_dropout"], shares)
             loss, right = loss_of(logits, target, batch, self.config["rps_weight"])
             loss = loss * len(right) / count
-            loss.backward()
+            where = lesson["evidence_weight"] * overlooked(shares).sum() / count if shares else 0.0
+            (loss + where).backward()
+            if shares:
+                looked, evident = [all + share.sum().item() for all, share in zip(looked, shares, strict=True)], evident + len(shares[0])
             seen, total, hits, asked = seen + len(batch.token_ids), total + loss.item(), hits + int(right.sum()), asked + len(right)
         parameters = [p for p in self.model.parameters() if p.requires_grad]
-        numbers = [float(seen), self.clock(self.tokens), total, float(hits), float(asked), float(self.asked_to_stop)]
-        tokens, progress, total, right, asked, stop = self.workers.share(parameters, numbers)
+        numbers = [float(seen), self.clock(self.tokens), total, float(hits), float(asked), float(self.asked_to_stop), float(evident), *looked]
+        tokens, progress, total, right, asked, stop, evident, *looked = self.workers.share(parameters, numbers)
         if asked != count:
             raise SystemExit(f"The processes drew different batches: they answered {asked:.0f} questions, this one counted {count}.")
         torch.nn.utils.clip_grad_norm_(parameters, self.config["clip"])
@@ -287,6 +294,7 @@ class Trainer:
         self.progress = progress / self.workers.count
         self.steps += 1
         self.stopped = stop > 0  # all processes end after the same step
+        self.on_evidence = [round(share / max(evident, 1.0), 3) for share in looked]
         return total, int(right), int(asked)
 
     def evaluate(self, averaged: bool) -> None:
@@ -304,12 +312,12 @@ class Trainer:
         while True:
             if lesson != (lesson := lesson_at(self.tokens, self.config)):
                 batches = self.batches(lesson)
-            loss, hits, count = self.step(enough(batches, lesson["step_questions"]), lesson["match_dropout"])
+            loss, hits, count = self.step(enough(batches, lesson["step_questions"]), lesson)
             losses, right, asked = [*losses, loss], right + hits, asked + count
             now = time.time()
             if self.steps % self.args.log_every == 0:
                 rate = (self.tokens - counted) / (now - since)
-                self.log(loss=round(sum(losses) / len(losses), 4), accuracy=round(right / asked, 4), questions=asked,
+                self.log(loss=round(sum(losses) / len(losses), 4), accuracy=round(right / asked, 4), questions=asked, on_evidence=self.on_evidence,
                          tokens_per_second=round(rate), hours_left=round(max(0.0, self.args.tokens - self.tokens) / rate / 3600, 1))
                 losses, right, asked, since, counted = [], 0, 0, now, self.tokens
             if now - saved > self.args.save_every:

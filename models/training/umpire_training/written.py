@@ -1,6 +1,6 @@
-"""Written documents: states with questions in several wordings, and small edits that flip answers.
+"""Written documents: states with questions in several wordings, small edits that flip answers, and pairs of statements of which one is true.
 
-Files of JSON lines (also .gz or .bz2) in the format of `written/README.md`. Documents whose number ends in 0, with their edits,
+Files of JSON lines (also .gz or .bz2) in the format of `written/README.md`; pairs may stand in files of their own, by the document's id. Documents whose number ends in 0, with their edits,
 are never trained on: `written-dev`.
 """
 
@@ -11,9 +11,11 @@ import gzip
 import json
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from .augment import noul
+from .evidence import sentence_of
 from .tasks import Labelled, from_row
 
 TASK = "written"
@@ -28,14 +30,32 @@ class Edit:
 
 
 @dataclass
+class Pair:
+    """Two statements alike but for what decides, and the places in the state that do."""
+
+    true: str
+    false: str
+    quotes: list[str]
+
+
+@dataclass
 class Document:
     id: str
     state: str
     questions: dict[str, dict]
     edits: list[Edit]
+    pairs: list[Pair] = field(default_factory=list)
+    more: list[dict] = field(default_factory=list)  # questions about the state as it is, with the `quotes` that decide
 
     def edited(self, edit: Edit) -> str:
         return self.state.replace(edit.before, edit.after)
+
+    def evidence(self, name: str, edit: Edit | None) -> tuple[str, ...]:
+        """The sentences that decide a question, as far as edits show: what an edit put there that changes its answer, or what
+        other edits that would change it take away."""
+        state = self.state if edit is None else self.edited(edit)
+        parts = [edit.after] if edit and name in edit.gold else [each.before for each in self.edits if name in each.gold and each is not edit]
+        return tuple(dict.fromkeys(sentence_of(state, part) for part in parts if part.strip() and state.count(part) == 1))
 
     def gold(self, name: str, edit: Edit | None = None):
         return edit.gold[name] if edit and name in edit.gold else self.questions[name]["gold"]
@@ -45,11 +65,29 @@ def open_text(path: Path):
     return {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)(path, "rt", encoding="utf-8")
 
 
-def read_documents(path: Path) -> list[Document]:
+def read_rows(path: Path) -> list[dict]:
     with open_text(path) as file:
-        rows = [json.loads(line) for line in file if line.strip()]
-    return [Document(row["id"], row["state"], row["questions"],
-                     [Edit(edit["from"], edit["to"], edit["gold"]) for edit in row.get("edits", [])]) for row in rows]
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def more_of(row: dict) -> list[dict]:
+    """One question each of what is asked about a list of options, or about a scale"""
+    found = [{"type": "choice", "criteria": {name.partition(": ")[0]: name.partition(": ")[2] or None for name in each["options"]},
+              "gold": ask["gold"].partition(": ")[0], **about(ask)} for each in row["lists"] for ask in each["asks"]]
+    return found + [{"type": "score", "criteria": each["levels"], "gold": ask["gold"], **about(ask)} for each in row["scales"] for ask in each["asks"]]
+
+
+def about(ask: dict) -> dict:
+    return {"instructions": ask["q"], "quotes": quotes_of(ask)}
+
+
+def quotes_of(raw: dict) -> list[str]:
+    found = raw.get("quote", [])
+    return [found] if isinstance(found, str) else found
+
+
+def pairs_of(row: dict) -> list[Pair]:
+    return [Pair(pair["true"], pair["false"], quotes_of(pair)) for pair in row["pairs"]]
 
 
 def files_of(source: Path) -> list[Path]:
@@ -59,11 +97,12 @@ def files_of(source: Path) -> list[Path]:
 
 
 def documents(sources: list[Path], dev: bool) -> list[Document]:
-    found = []
-    for source in sources:
-        for path in files_of(source):
-            found += [each for each in read_documents(path) if is_kept(each) == dev]
-    return found
+    rows = [row for source in sources for path in files_of(source) for row in read_rows(path)]
+    pairs = {row["id"]: pairs_of(row) for row in rows if "pairs" in row}
+    more = {row["id"]: more_of(row) for row in rows if "lists" in row}
+    found = [Document(row["id"], row["state"], row["questions"], [Edit(edit["from"], edit["to"], edit["gold"]) for edit in row.get("edits", [])],
+                      pairs.get(row["id"], []), more.get(row["id"], [])) for row in rows if "state" in row]
+    return [each for each in found if is_kept(each) == dev]
 
 
 def is_kept(document: Document) -> bool:
@@ -72,5 +111,20 @@ def is_kept(document: Document) -> bool:
 
 def asked(document: Document, names: list[str], edit: Edit | None, rng: random.Random) -> list[Labelled]:
     """The named questions, each in one of its wordings; the same seed asks both sides of a pair alike."""
-    return [from_row({**question, "instructions": rng.choice(question["instructions"]), "gold": document.gold(name, edit)}, TASK)
-            for name in names for question in [document.questions[name]]]
+    found = []
+    for name in names:
+        question = document.questions[name]
+        labelled = from_row({**question, "instructions": rng.choice(question["instructions"]), "gold": document.gold(name, edit)}, TASK)
+        found.append(replace(labelled, evidence=document.evidence(name, edit)))
+    return found
+
+
+def asked_more(document: Document, most: int, rng: random.Random) -> list[Labelled]:
+    return [replace(from_row(raw, TASK), evidence=tuple(raw["quotes"])) for raw in rng.sample(document.more, min(most, len(document.more)))]
+
+
+def stated(document: Document, most: int, rng: random.Random) -> list[Labelled]:
+    """Both statements of some of the document's pairs, as yes/no questions."""
+    found = [replace(noul(statement, truth, TASK), evidence=tuple(pair.quotes)) for pair in rng.sample(document.pairs, min(most, len(document.pairs)))
+             for statement, truth in ((pair.true, True), (pair.false, False))]
+    return rng.sample(found, len(found))
