@@ -9,12 +9,12 @@ import torch
 from umpire_training import evidence
 from umpire_training.batch import Batch, collate
 from umpire_training.evidence import looked_at, named_in, overlooked, places_of, sentence_of
-from umpire_training.mix import prepared_with_evidence
+from umpire_training.mix import Mix, prepared_with_evidence
 from umpire_training.prompts import Limits, Question, prepare
 from umpire_training.rewording import noul_criteria, vary_levels
 from umpire_training.statements import FOLLOWS, OPEN, gathered
 from umpire_training.tasks import Example, Labelled
-from umpire_training.written import Document, Edit, Pair, asked, asked_more, documents, stated
+from umpire_training.written import Document, Edit, Pair, asked, asked_more, documents, snippet, stated
 
 STATE = "Dear team,\nthe van came on Monday. Nobody was in! It comes again, they say."
 NOUL = Question("noul", "Did anyone open the door?", [("false", None), ("true", None)])
@@ -124,11 +124,28 @@ def test_edits_show_what_decides(edit, found):
 
 
 def test_both_statements_of_a_pair_are_asked():
-    found = stated(DOCUMENT, 5, random.Random(2))
+    found = stated(DOCUMENT.pairs, random.Random(2))
     assert {(q.question.instructions, q.gold, q.evidence) for q in found} == {
         ("The van returns.", 1, ("comes again",)), ("The van stays away.", 0, ("comes again",)),
         ("The van came.", 1, ("the van", "came on")), ("A lorry came.", 0, ("the van", "came on"))}
-    assert len(stated(DOCUMENT, 1, random.Random(2))) == 2
+
+
+def test_a_snippet_holds_the_sentences_that_decide():
+    assert snippet(DOCUMENT, DOCUMENT.pairs) == "the van came on Monday.\nIt comes again, they say."
+    assert snippet(DOCUMENT, DOCUMENT.pairs[:1]) == "It comes again, they say."
+
+
+def test_a_document_is_drawn_beside_an_edit_of_it_or_alone_or_as_a_snippet():
+    mix = Mix([], {"groups": {}, "alone_share": 0.2, "pairs_share": 0.3, "snippet_share": 0.3}, 1, [DOCUMENT])
+    kinds = {"beside": 0, "alone": 0, "snippet": 0}
+    for unit in (mix.pair() for _ in range(300)):
+        asks = {q.question.instructions for q in unit[0].questions}
+        kind = "beside" if len(unit) == 2 else "snippet" if "Nobody" not in unit[0].state else "alone"
+        kinds[kind] += 1
+        statements = {"The van returns.", "The van stays away.", "The van came.", "A lorry came."}
+        assert asks & statements if kind != "beside" else not asks & statements
+        assert bool(asks & {"Was anyone in?", "When?", "How polite?"}) == (kind != "snippet")
+    assert all(60 < count < 140 for count in kinds.values()), kinds
 
 
 def test_lists_and_scales_become_questions(tmp_path):

@@ -20,7 +20,7 @@ from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
 from .statements import gathered, statements_of
 from .tasks import Example, Task
-from .written import Document, asked, asked_more, stated
+from .written import Document, asked, asked_more, snippet, stated
 
 Unit = list[Example]
 ExampleBatch = tuple[list[Example], list[PreparedRequest]]
@@ -104,11 +104,15 @@ class Mix:
     # --- written documents ------------------------------------------------------------------------------------------
 
     def pair(self) -> Unit:
-        """A document as it is and after one of its edits, asked the same; now and then a document alone."""
-        rng, document = self.rng, self.rng.choice(self.written)
+        """A document as it is and after one of its edits, asked the same; or a document alone, or what of it decides some statements."""
+        rng, config, document = self.rng, self.config, self.rng.choice(self.written)
         names = rng.sample(list(document.questions), len(document.questions))
-        if not document.edits or rng.random() < self.config["alone_share"] + self.config["pairs_share"] * bool(document.pairs):
-            questions = [*asked(document, names[:4] if document.pairs else names, None, rng), *stated(document, 5, rng), *asked_more(document, 5, rng)]
+        pairs = rng.sample(document.pairs, len(document.pairs))
+        if pairs and rng.random() < config["snippet_share"]:
+            pairs = pairs[: rng.choice([1, 1, 2, 3, 4])]
+            return [Example(vary_state(snippet(document, pairs), rng), stated(pairs, rng), "written")]
+        if not document.edits or rng.random() < config["alone_share"] + config["pairs_share"] * bool(pairs):
+            questions = [*asked(document, names[:4] if document.pairs else names, None, rng), *stated(pairs[:5], rng), *asked_more(document, 5, rng)]
             return [Example(vary_state(document.state, rng), questions, "written")]
         edit = rng.choice(document.edits)
         names = [*edit.gold, *[name for name in names if name not in edit.gold][: rng.choice([1, 2, 3])]]

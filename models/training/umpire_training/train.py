@@ -219,7 +219,7 @@ class Trainer:
         know_neighbours(pack.tasks, base, self.text)
         self.pack = pack
         self.asked_to_stop = self.stopped = False
-        self.on_evidence: list[float] = []  # of the last step: share of attention by layer, and of the likest places
+        self.evident, self.on_evidence = 0.0, [0.0] * WATCHED  # rows since the last line of the log, and their shares of attention
         self.log(resumed=self.steps > 0, precision="bfloat16" if self.fast else "float32")
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_stop", True))
         self.dev = Development(pack.heldout, pack.dev, pack.written_dev, args.dev_rows, args.dev_rows, self.workers.each_a_part)
@@ -294,8 +294,14 @@ class Trainer:
         self.progress = progress / self.workers.count
         self.steps += 1
         self.stopped = stop > 0  # all processes end after the same step
-        self.on_evidence = [round(share / max(evident, 1.0), 3) for share in looked]
+        self.evident, self.on_evidence = self.evident + evident, [all + share for all, share in zip(self.on_evidence, looked, strict=True)]
         return total, int(right), int(asked)
+
+    def shares_on_evidence(self) -> list[float]:
+        """By layer, and of the readout, since the last call."""
+        found = [round(share / max(self.evident, 1.0), 3) for share in self.on_evidence]
+        self.evident, self.on_evidence = 0.0, [0.0] * WATCHED
+        return found
 
     def evaluate(self, averaged: bool) -> None:
         """Of the averaged weights, or of those of the last step"""
@@ -317,7 +323,7 @@ class Trainer:
             now = time.time()
             if self.steps % self.args.log_every == 0:
                 rate = (self.tokens - counted) / (now - since)
-                self.log(loss=round(sum(losses) / len(losses), 4), accuracy=round(right / asked, 4), questions=asked, on_evidence=self.on_evidence,
+                self.log(loss=round(sum(losses) / len(losses), 4), accuracy=round(right / asked, 4), questions=asked, on_evidence=self.shares_on_evidence(),
                          tokens_per_second=round(rate), hours_left=round(max(0.0, self.args.tokens - self.tokens) / rate / 3600, 1))
                 losses, right, asked, since, counted = [], 0, 0, now, self.tokens
             if now - saved > self.args.save_every:

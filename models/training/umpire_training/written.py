@@ -123,8 +123,15 @@ def asked_more(document: Document, most: int, rng: random.Random) -> list[Labell
     return [replace(from_row(raw, TASK), evidence=tuple(raw["quotes"])) for raw in rng.sample(document.more, min(most, len(document.more)))]
 
 
-def stated(document: Document, most: int, rng: random.Random) -> list[Labelled]:
-    """Both statements of some of the document's pairs, as yes/no questions."""
-    found = [replace(noul(statement, truth, TASK), evidence=tuple(pair.quotes)) for pair in rng.sample(document.pairs, min(most, len(document.pairs)))
+def stated(pairs: list[Pair], rng: random.Random) -> list[Labelled]:
+    """Both statements of every pair, as yes/no questions."""
+    found = [replace(noul(statement, truth, TASK), evidence=tuple(pair.quotes)) for pair in pairs
              for statement, truth in ((pair.true, True), (pair.false, False))]
     return rng.sample(found, len(found))
+
+
+def snippet(document: Document, pairs: list[Pair]) -> str:
+    """The sentences alone that decide between the statements of some pairs, in the order of the document."""
+    state = document.state
+    sentences = {sentence_of(state, quote): state.index(quote) for pair in pairs for quote in pair.quotes if quote in state}
+    return "\n".join(sorted(sentences, key=sentences.__getitem__))
