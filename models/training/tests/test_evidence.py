@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from umpire_training.prompts import Limits, Question, prepare
 from umpire_training.rewording import noul_criteria, vary_levels
 from umpire_training.statements import FOLLOWS, OPEN, gathered
 from umpire_training.tasks import Example, Labelled
-from umpire_training.written import Document, Edit, Pair, asked, asked_more, documents, snippet, stated
+from umpire_training.written import Document, Edit, Pair, asked, asked_more, documents, in_short, snippet, stated
 
 STATE = "Dear team,\nthe van came on Monday. Nobody was in! It comes again, they say."
 NOUL = Question("noul", "Did anyone open the door?", [("false", None), ("true", None)])
@@ -131,8 +132,14 @@ def test_both_statements_of_a_pair_are_asked():
 
 
 def test_a_snippet_holds_the_sentences_that_decide():
-    assert snippet(DOCUMENT, DOCUMENT.pairs) == "the van came on Monday.\nIt comes again, they say."
-    assert snippet(DOCUMENT, DOCUMENT.pairs[:1]) == "It comes again, they say."
+    assert snippet(STATE, ["comes again", "on Monday"]) == "the van came on Monday.\nIt comes again, they say."
+    listed = replace(DOCUMENT, more=[{"type": "choice", "instructions": "When?", "criteria": {"Monday": None, "Friday": None}, "gold": "Monday", "list": 0, "quotes": ["Monday"]},
+                                     {"type": "score", "instructions": "How late?", "criteria": ["a", "b"], "gold": 0, "quotes": ["in"]}])
+    found = {(e.state, frozenset(q.question.instructions for q in e.questions)) for e in (in_short(listed, random.Random(seed)) for seed in range(60))}
+    statements = {"The van returns.", "The van stays away."}, {"The van came.", "A lorry came."}
+    assert found == {("the van came on Monday.", frozenset(["When?"])), ("It comes again, they say.", frozenset(statements[0])),
+                     ("the van came on Monday.", frozenset(statements[1])),
+                     ("the van came on Monday.\nIt comes again, they say.", frozenset(statements[0] | statements[1]))}
 
 
 def test_a_document_is_drawn_beside_an_edit_of_it_or_alone_or_as_a_snippet():
@@ -154,7 +161,7 @@ def test_lists_and_scales_become_questions(tmp_path):
     rows = [{"id": "w-1", "state": STATE, "questions": {}}, {"id": "w-1", "lists": lists, "scales": scales}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     [document] = documents([tmp_path], dev=False)
-    found = {(q.question.type, q.question.instructions, tuple(q.question.options), q.gold, q.evidence) for q in asked_more(document, 9, random.Random(1))}
+    found = {(q.question.type, q.question.instructions, tuple(q.question.options), q.gold, q.evidence) for q in asked_more(document.more)}
     options, levels = (("Monday", None), ("late", "on Friday")), (("", "rude"), ("", "polite"))
     assert found == {("choice", "When?", options, 0, ("on Monday",)), ("choice", "And then?", options, 1, ()), ("score", "How polite?", levels, 1, ("Dear", "team"))}
 

@@ -59,7 +59,9 @@ def written(tmp_path):
         return {"id": f"w-{number}", "state": f"Parcel {number} came on Monday.", "questions": {
             "day": {"type": "choice", "instructions": ["When?", "day"], "criteria": {"Monday": None, "Friday": None}, "gold": "Monday"},
             "late": {"type": "noul", "instructions": ["Was it late?"], "gold": False},
-        }, "edits": [{"from": "Monday", "to": "Friday", "gold": {"day": "Friday"}}]}
+        }, "edits": [{"from": "Monday", "to": "Friday", "gold": {"day": "Friday"}}],
+            "pairs": [{"true": "It came on a Monday.", "false": "It came on a Friday.", "quote": "on Monday"}],
+            "lists": [{"options": ["a letter", "a parcel"], "asks": [{"q": "What came?", "gold": "a parcel", "quote": f"Parcel {number}"}]}], "scales": []}
 
     (tmp_path / "written").mkdir()
     (tmp_path / "written/some.jsonl").write_text("".join(json.dumps(row(number)) + "\n" for number in (10, 11, 20)))
@@ -104,7 +106,7 @@ def test_every_figure_is_measured(packed, tiny, text):
     # Levels may be several away, nothing in this scope task is inside, and no yes stands beside a no; the pairs are counted.
     assert set(outside) <= {"sentiment levels away", "scope in kept", "entailment ranked", "passages ranked", "written pairs asked"}, outside
     assert found["written pairs asked"] == 2 and found["written choice by chance"] == 0.5 and found["roles by chance"] == pytest.approx(1 / 3, abs=1e-3)
-    assert {"entailment", "passages", "levels", "scope", "spam", "sentiment exact", "scope out found", "written noul", "roles swapped"} <= set(found)
+    assert {"entailment", "passages", "levels", "scope", "spam", "sentiment exact", "scope out found", "written noul", "roles swapped", "statements in short"} <= set(found)
 
 
 class Knowing(Development):
@@ -125,6 +127,14 @@ def test_a_pair_is_right_where_both_sides_are(packed):
     half = Knowing(packed, lambda example, question: "Friday" in example.state)
     figures = half.written_figures(half.ask)
     assert figures["written pairs"] == 0.0 and figures["written choice"] == figures["written noul"] == 1.0
+
+
+def test_statements_are_in_order_where_the_true_one_is_ahead(packed):
+    assert set(Knowing(packed, lambda example, question: False).statement_figures(Knowing(packed, lambda example, question: False).ask).values()) == {1.0}
+    yes = Knowing(packed, lambda example, question: question.question.instructions == "It came on a Friday.")  # both are called true
+    assert yes.statement_figures(yes.ask) == {"statements": 0.5, "statements in order": 0.0, "statements in short": 0.5, "statements in short in order": 0.0}
+    bare = Development([], {}, [replace(document, pairs=[]) for document in packed.written_dev], 0, 0)
+    assert bare.statement_figures(yes.ask) == {}
 
 
 def test_scope_counts_found_and_kept_apart(packed):

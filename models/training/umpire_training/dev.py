@@ -19,12 +19,13 @@ from pathlib import Path
 
 import torch
 
+from .augment import noul
 from .base import base_folder
 from .evaluate import FAST, Answer, answer_all, by_task, mean
 from .model import KevModel
 from .prompts import Text
 from .tasks import Example, Labelled, Task, plain_examples, training_tasks
-from .written import Document, asked
+from .written import Document, asked, snippet
 
 DEV_ROWS = 500
 DEV_TASKS = {
@@ -89,7 +90,7 @@ class Development:
             groups[DEV_TASKS[name]] += ask(examples)
         found |= {name: accuracy(answers) for name, answers in groups.items()}
         found |= {f"{name} ranked": ranked(groups[name]) for name in ("entailment", "passages")}
-        return found | self.level_figures(groups["levels"]) | self.scope_figures(groups["scope"]) | self.written_figures(ask) | self.swapped(ask)
+        return found | self.level_figures(groups["levels"]) | self.scope_figures(groups["scope"]) | self.written_figures(ask) | self.statement_figures(ask) | self.swapped(ask)
 
     def level_figures(self, answers: list[Answer]) -> dict[str, float]:
         """Five levels of sentiment: exact, and mean distance of the likeliest level from the gold one."""
@@ -128,6 +129,17 @@ class Development:
         found = {f"written {kind}": accuracy(answers) for kind, answers in sorted(of_type.items())}
         chance = mean([1 / len(answer.logits) for answer in of_type["choice"]])
         return found | {"written choice by chance": round(chance, 4), "written pairs": round(mean(pairs), 4), "written pairs asked": len(pairs)}
+
+    def statement_figures(self, ask) -> dict[str, float]:
+        """Pairs of statements of which one is true: right, and the true one ahead, of the document and of the sentences alone that decide."""
+        pairs = [(document.state, pair) for document in self.written for pair in document.pairs]
+        found = {}
+        for name, states in (("", [state for state, _ in pairs]), (" in short", [snippet(state, pair.quotes) for state, pair in pairs])):
+            sides = [Example(state, [noul(pair.true, True, "written"), noul(pair.false, False, "written")], "written") for state, (_, pair) in zip(states, pairs)]
+            answers = ask(sides)
+            ahead = [yes.logits[1] - yes.logits[0] > no.logits[1] - no.logits[0] for yes, no in zip(answers[::2], answers[1::2])]
+            found |= {f"statements{name}": accuracy(answers), f"statements{name} in order": round(mean(ahead), 4)} if pairs else {}
+        return found
 
     def swapped(self, ask) -> dict[str, float]:
         """Choices under another question's instructions. Roles share their options: other questions of the same sentence."""

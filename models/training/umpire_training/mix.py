@@ -20,7 +20,7 @@ from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
 from .statements import gathered, statements_of
 from .tasks import Example, Task
-from .written import Document, asked, asked_more, snippet, stated
+from .written import Document, asked, asked_more, in_short, stated
 
 Unit = list[Example]
 ExampleBatch = tuple[list[Example], list[PreparedRequest]]
@@ -107,12 +107,13 @@ class Mix:
         """A document as it is and after one of its edits, asked the same; or a document alone, or what of it decides some statements."""
         rng, config, document = self.rng, self.config, self.rng.choice(self.written)
         names = rng.sample(list(document.questions), len(document.questions))
-        pairs = rng.sample(document.pairs, len(document.pairs))
-        if pairs and rng.random() < config["snippet_share"]:
-            pairs = pairs[: rng.choice([1, 1, 2, 3, 4])]
-            return [Example(vary_state(snippet(document, pairs), rng), stated(pairs, rng), "written")]
-        if not document.edits or rng.random() < config["alone_share"] + config["pairs_share"] * bool(pairs):
-            questions = [*asked(document, names[:4] if document.pairs else names, None, rng), *stated(pairs[:5], rng), *asked_more(document, 5, rng)]
+        known = bool(document.pairs)
+        if known and rng.random() < config["snippet_share"]:
+            example = in_short(document, rng)
+            return [replace(example, state=vary_state(example.state, rng))]
+        if not document.edits or rng.random() < config["alone_share"] + config["pairs_share"] * known:
+            pairs, more = (rng.sample(found, min(len(found), 5)) for found in (document.pairs, document.more))
+            questions = [*asked(document, names[:4] if known else names, None, rng), *stated(pairs, rng), *asked_more(more)]
             return [Example(vary_state(document.state, rng), questions, "written")]
         edit = rng.choice(document.edits)
         names = [*edit.gold, *[name for name in names if name not in edit.gold][: rng.choice([1, 2, 3])]]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .augment import noul
 from .evidence import sentence_of
-from .tasks import Labelled, from_row
+from .tasks import Example, Labelled, from_row
 
 TASK = "written"
 KEPT = 10  # one document of so many is for measuring: wherever it stands, its number decides
@@ -45,7 +45,7 @@ class Document:
     questions: dict[str, dict]
     edits: list[Edit]
     pairs: list[Pair] = field(default_factory=list)
-    more: list[dict] = field(default_factory=list)  # questions about the state as it is, with the `quotes` that decide
+    more: list[dict] = field(default_factory=list)  # questions about the state as it is, with the `quotes` that decide; choices by `list`
 
     def edited(self, edit: Edit) -> str:
         return self.state.replace(edit.before, edit.after)
@@ -73,7 +73,7 @@ def read_rows(path: Path) -> list[dict]:
 def more_of(row: dict) -> list[dict]:
     """One question each of what is asked about a list of options, or about a scale"""
     found = [{"type": "choice", "criteria": {name.partition(": ")[0]: name.partition(": ")[2] or None for name in each["options"]},
-              "gold": ask["gold"].partition(": ")[0], **about(ask)} for each in row["lists"] for ask in each["asks"]]
+              "gold": ask["gold"].partition(": ")[0], "list": number, **about(ask)} for number, each in enumerate(row["lists"]) for ask in each["asks"]]
     return found + [{"type": "score", "criteria": each["levels"], "gold": ask["gold"], **about(ask)} for each in row["scales"] for ask in each["asks"]]
 
 
@@ -119,8 +119,8 @@ def asked(document: Document, names: list[str], edit: Edit | None, rng: random.R
     return found
 
 
-def asked_more(document: Document, most: int, rng: random.Random) -> list[Labelled]:
-    return [replace(from_row(raw, TASK), evidence=tuple(raw["quotes"])) for raw in rng.sample(document.more, min(most, len(document.more)))]
+def asked_more(questions: list[dict]) -> list[Labelled]:
+    return [replace(from_row(raw, TASK), evidence=tuple(raw["quotes"])) for raw in questions]
 
 
 def stated(pairs: list[Pair], rng: random.Random) -> list[Labelled]:
@@ -130,8 +130,18 @@ def stated(pairs: list[Pair], rng: random.Random) -> list[Labelled]:
     return rng.sample(found, len(found))
 
 
-def snippet(document: Document, pairs: list[Pair]) -> str:
-    """The sentences alone that decide between the statements of some pairs, in the order of the document."""
-    state = document.state
-    sentences = {sentence_of(state, quote): state.index(quote) for pair in pairs for quote in pair.quotes if quote in state}
+def snippet(state: str, quotes: list[str]) -> str:
+    """The sentences alone that hold the quotes, in the order of the state."""
+    sentences = {sentence_of(state, quote): state.index(quote) for quote in quotes if quote in state}
     return "\n".join(sorted(sentences, key=sentences.__getitem__))
+
+
+def in_short(document: Document, rng: random.Random) -> Example:
+    """Some pairs of statements, or all questions about one list of options, with nothing of the document but the sentences that decide."""
+    lists = sorted({raw["list"] for raw in document.more if "list" in raw})
+    if lists and (not document.pairs or rng.random() < 0.4):
+        number = rng.choice(lists)
+        questions = [raw for raw in document.more if raw.get("list") == number]
+        return Example(snippet(document.state, [quote for raw in questions for quote in raw["quotes"]]), asked_more(questions), TASK)
+    pairs = rng.sample(document.pairs, min(len(document.pairs), rng.choice([1, 1, 2, 3, 4])))
+    return Example(snippet(document.state, [quote for pair in pairs for quote in pair.quotes]), stated(pairs, rng), TASK)
