@@ -77,7 +77,7 @@ def test_rows_of_a_batch_see_exactly_what_they_may(text, limits):
         keys = torch.cat([group.keys, group.slots], 1)
         mask = torch.zeros(len(keys), 1, group.slots.shape[1], keys.shape[1]) if group.mask is None else group.mask
         for row in range(len(keys)):
-            chunk, windows, _ = next(rows)
+            chunk, windows, *_ = next(rows)
             assert [collector.windows[w][0] for w in windows] == may_read[id(chunk)]
             state = {starts[w] + i for w in windows for i in range(len(collector.windows[w][0]))}
             own = range(start, start + len(chunk.token_ids))

@@ -18,6 +18,8 @@ from .native_attention import LayerAttention, RunsAttention, fits
 if TYPE_CHECKING:
     from .batch import Batch, Group
 
+MASKED = -1e4  # exp(-1e4) is exactly 0 in fp32: what is masked has no influence at all
+
 
 def by_head(x: Tensor, parts: int, heads: int) -> tuple[Tensor, ...]:
     """[N, S, parts · hidden] -> parts times [N · heads, S, head_size]"""

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from itertools import accumulate
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .evidence import Evidence, evidence_of
-from .model import MASKED, long_scale
+from .attention import MASKED
+from .evidence import Evidence, EvidentQuestion
+from .model import long_scale
 from .native_attention import HEAD_SIZE, Runs
-from .prompts import QUESTION_TYPES, PreparedQuestion, PreparedRequest
+from .prompts import QUESTION_TYPES, Chunk, PreparedQuestion, PreparedRequest
 
 # A rectangle may be this much larger than what is in it, plus the slots whose time a group of its own costs.
 PADDED_SHARE, GROUP_SLOTS = 1.12, 400
@@ -78,12 +80,21 @@ def moved(value, device: str):
     return value
 
 
+class Row(NamedTuple):
+    """One run of `answer`: instructions and pieces beside the windows that they read."""
+
+    chunk: Chunk
+    windows: list[int]
+    options: list[int]  # of its pieces
+    evidence: list[tuple[int, int]]  # window, token in it
+
+
 class Collector:
     """Numbers windows, rows, pieces and options while requests are added."""
 
     def __init__(self):
         self.windows: list[tuple[list[int], int, int]] = []  # ids, segment, index
-        self.rows: list[tuple] = []  # chunk, window numbers, option numbers of its pieces, evidence by window number
+        self.rows: list[Row] = []
         self.questions: list[tuple[int, PreparedQuestion]] = []  # first option, question
         self.options = 0
 
@@ -92,8 +103,8 @@ class Collector:
         for question in request.questions:
             extra = [self.window(ids, 1, min(i, max_index)) for i, ids in enumerate(question.windows)]
             for chunk in question.chunks:
-                on = [(state[window], place) for window, place in question.evidence]
-                self.rows.append((chunk, state + extra, [self.options + option for option in chunk.options], on))
+                on = [(state[window], token) for window, token in question.evidence] if isinstance(question, EvidentQuestion) else []
+                self.rows.append(Row(chunk, state + extra, [self.options + option for option in chunk.options], on))
             self.questions.append((self.options, question))
             self.options += len(question.order)
 
@@ -106,12 +117,11 @@ class Collector:
         order = sorted(range(len(self.windows)), key=lambda i: len(self.windows[i][0]))
         place = {old: new for new, old in enumerate(order)}
         self.windows = [self.windows[i] for i in order]
-        self.rows = [(chunk, [place[w] for w in windows], options, [(place[w], token) for w, token in on])
-                     for chunk, windows, options, on in self.rows]
-        self.rows.sort(key=lambda row: (self.keys_of(row) // 16, len(row[0].token_ids)))
+        self.rows = [row._replace(windows=[place[w] for w in row.windows], evidence=[(place[w], token) for w, token in row.evidence]) for row in self.rows]
+        self.rows.sort(key=lambda row: (self.keys_of(row) // 16, len(row.chunk.token_ids)))
 
-    def keys_of(self, row: tuple) -> int:
-        return sum(len(self.windows[w][0]) for w in row[1])
+    def keys_of(self, row: Row) -> int:
+        return sum(len(self.windows[w][0]) for w in row.windows)
 
 
 def cut_groups(sizes: list[tuple[int, int]]) -> list[range]:
@@ -156,38 +166,42 @@ def collate(requests: list[PreparedRequest], max_index: int = 63) -> Batch:
     sizes = [len(tokens) for tokens, _, _ in c.windows]
     starts = [0, *accumulate(sizes)]
     state_tokens = starts.pop()
-    row_sizes = [len(row[0].token_ids) for row in c.rows]
+    row_sizes = [len(row.chunk.token_ids) for row in c.rows]
     row_starts = [state_tokens, *(state_tokens + end for end in accumulate(row_sizes))]
     branch_tokens = row_starts.pop() - state_tokens
     ids = [token for tokens, _, _ in c.windows for token in tokens]
     segments = [segment for tokens, segment, _ in c.windows for _ in tokens]
     row_windows = torch.zeros(len(c.rows), len(c.windows))
-    for row, (_, windows, *_) in enumerate(c.rows):
-        row_windows[row, windows] = 1
+    for number, row in enumerate(c.rows):
+        row_windows[number, row.windows] = 1
     return Batch(
-        token_ids=torch.tensor(ids + [token for chunk, *_ in c.rows for token in chunk.token_ids]),
-        positions=torch.tensor([i for size in sizes for i in range(size)] + [p for chunk, *_ in c.rows for p in chunk.positions]),
+        token_ids=torch.tensor(ids + [token for row in c.rows for token in row.chunk.token_ids]),
+        positions=torch.tensor([i for size in sizes for i in range(size)] + [p for row in c.rows for p in row.chunk.positions]),
         segments=torch.tensor(segments + [1] * branch_tokens),
         window_index=torch.tensor([index for tokens, _, index in c.windows for _ in tokens]),
         state_tokens=state_tokens, window_count=len(c.windows),
         token_window=torch.repeat_interleave(torch.arange(len(sizes)), torch.tensor(sizes)),
         windows=window_groups(sizes, starts), rows=row_groups(c, sizes, starts, row_sizes, row_starts),
         window_runs=runs_of([[0] * size for size in sizes], [[] for _ in sizes], starts, sizes),
-        row_runs=runs_of([row[0].branch for row in c.rows], [row[1] for row in c.rows], starts, sizes),
+        row_runs=runs_of([row.chunk.branch for row in c.rows], [row.windows for row in c.rows], starts, sizes),
         row_windows=row_windows, row_state_tokens=torch.tensor([float(c.keys_of(row)) for row in c.rows]),
         **piece_tensors(c), **question_tensors(c), places=[question.order for _, question in c.questions],
-        evidence=evidence_of(evident_rows(c, sizes, starts, row_starts)))
+        evidence=evidence_of(c, sizes, starts, row_starts))
 
 
-def evident_rows(c: Collector, sizes: list[int], starts: list[int], row_starts: list[int]) -> list[tuple]:
-    """Of every row with evidence what `evidence_of` takes"""
-    found = []
-    for number, (chunk, windows, _, on) in enumerate(c.rows):
-        if on:
-            state = [slot for w in windows for slot in range(starts[w], starts[w] + sizes[w])]
-            lead = [row_starts[number] + i for i, branch in enumerate(chunk.branch) if branch == 0]
-            found.append((number, state, lead, [starts[w] + token for w, token in on], long_scale(len(state))))
-    return found
+def evidence_of(c: Collector, sizes: list[int], starts: list[int], row_starts: list[int]) -> Evidence | None:
+    numbers = [number for number, row in enumerate(c.rows) if row.evidence]
+    if not numbers:
+        return None
+    rows = [c.rows[number] for number in numbers]
+    state = [[slot for w in row.windows for slot in range(starts[w], starts[w] + sizes[w])] for row in rows]
+    lead = [[row_starts[number] + i for i, branch in enumerate(row.chunk.branch) if branch == 0] for number, row in zip(numbers, rows)]
+    on = [{starts[w] + token for w, token in row.evidence} for row in rows]
+    read = [[*slots, *own] for slots, own in zip(state, lead)]
+    queries, keys = padded(lead, -1), padded(read, -1)
+    return Evidence(torch.tensor(numbers), queries.clamp(min=0), (queries >= 0).float(), keys.clamp(min=0),
+                    torch.zeros(keys.shape).masked_fill(keys < 0, MASKED), padded([[int(slot in found) for slot in slots] for slots, found in zip(read, on)]).float(),
+                    torch.tensor([long_scale(len(slots)) for slots in state]))
 
 
 def window_groups(sizes: list[int], starts: list[int]) -> list[Group]:
@@ -207,8 +221,8 @@ def row_groups(c: Collector, sizes: list[int], starts: list[int], row_sizes: lis
 def row_group(c: Collector, run: range, sizes: list[int], starts: list[int], row_sizes: list[int], row_starts: list[int],
               keys: list[int]) -> Group:
     slots, real = ranges([row_starts[i] for i in run], [row_sizes[i] for i in run])
-    state = padded([[slot for w in c.rows[i][1] for slot in range(starts[w], starts[w] + sizes[w])] for i in run], -1)
-    branch = padded([c.rows[i][0].branch for i in run], -1)
+    state = padded([[slot for w in c.rows[i].windows for slot in range(starts[w], starts[w] + sizes[w])] for i in run], -1)
+    branch = padded([c.rows[i].chunk.branch for i in run], -1)
     sees = (branch[:, None, :] == 0) | ((branch[:, None, :] == branch[:, :, None]) & (branch[:, None, :] >= 0))
     sees_state = (state >= 0)[:, None, :].expand(-1, branch.shape[1], -1)
     scale = torch.tensor([long_scale(keys[i]) for i in run])[:, None, None, None]
@@ -227,18 +241,18 @@ def runs_of(branches: list[list[int]], read: list[list[int]], starts: list[int],
 
 def piece_tensors(c: Collector) -> dict:
     token_piece, token_lead, number = [], [], 0
-    count = sum(len(chunk.options) for chunk, *_ in c.rows)
-    for row, (chunk, *_) in enumerate(c.rows):
-        token_lead += [len(c.rows) if branch else row for branch in chunk.branch]
-        token_piece += [number + branch - 1 if branch else count for branch in chunk.branch]
-        number += len(chunk.options)
-    lengths = torch.tensor([float(length) for chunk, *_ in c.rows for length in chunk.lengths])
-    option = torch.tensor([option for _, _, options, _ in c.rows for option in options])
+    count = sum(len(row.options) for row in c.rows)
+    for place, row in enumerate(c.rows):
+        token_lead += [len(c.rows) if branch else place for branch in row.chunk.branch]
+        token_piece += [number + branch - 1 if branch else count for branch in row.chunk.branch]
+        number += len(row.options)
+    lengths = torch.tensor([float(length) for row in c.rows for length in row.chunk.lengths])
+    option = torch.tensor([option for row in c.rows for option in row.options])
     totals = torch.zeros(c.options).index_add(0, option, lengths)
     return {"token_piece": torch.tensor(token_piece), "token_lead": torch.tensor(token_lead),
-            "lead_lengths": torch.tensor([float(chunk.branch.count(0)) for chunk, *_ in c.rows]), "piece_lengths": lengths,
-            "piece_row": torch.tensor([row for row, (chunk, *_) in enumerate(c.rows) for _ in chunk.options]),
-            "piece_place": torch.tensor([place for chunk, *_ in c.rows for place in range(len(chunk.options))]),
+            "lead_lengths": torch.tensor([float(row.chunk.branch.count(0)) for row in c.rows]), "piece_lengths": lengths,
+            "piece_row": torch.tensor([place for place, row in enumerate(c.rows) for _ in row.options]),
+            "piece_place": torch.tensor([place for row in c.rows for place in range(len(row.options))]),
             "piece_option": option, "piece_weight": lengths / totals[option], "option_count": c.options}
 
 

@@ -16,17 +16,22 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .prompts import Limits, Text, well_formed
+from .attention import MASKED
+from .prompts import Limits, PreparedQuestion, Text, well_formed
 
 LAYERS = (2, 3, 4)  # what they find, one layer at least can compare
 WATCHED = len(LAYERS) + 1  # and the readout
 HEADS = 3  # of a layer, those that look there most; the others stay free
 MOST = 0.5  # of a state: evidence longer than that is no place
-MASKED = -1e4
 SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 AROUND = 120  # characters of its sentence on either side of a place
 
 Place = tuple[int, int]  # window of the state, token in it
+
+
+@dataclass
+class EvidentQuestion(PreparedQuestion):
+    evidence: list[Place]  # none where it is not known
 
 
 @dataclass
@@ -76,24 +81,6 @@ def places_of(state: str, evidence: list[tuple[str, ...]], text: Text, limits: L
         tokens = [windows[i] for i, (first, last) in enumerate(encoded.offsets) if any(first < end and last > start for start, end in spans)]
         found.append(tokens if len(spans) == len(parts) and len(tokens) <= MOST * len(windows) else [])
     return found
-
-
-def padded(rows: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """-> [N, longest] filled up with 0, and 1 where there is something"""
-    width = max(map(len, rows))
-    return (torch.tensor([row + [0] * (width - len(row)) for row in rows]),
-            torch.tensor([[1.0] * len(row) + [0.0] * (width - len(row)) for row in rows]))
-
-
-def evidence_of(rows: list[tuple[int, list[int], list[int], list[int], float]]) -> Evidence | None:
-    """Of every row with evidence: its number, the slots of its state, of its instructions, of its evidence, and its scale"""
-    if not rows:
-        return None
-    queries, asks = padded([lead for _, _, lead, _, _ in rows])
-    keys, there = padded([state + lead for _, state, lead, _, _ in rows])
-    places, _ = padded([[int(slot in on) for slot in state] + [0] * len(lead) for _, state, lead, slots, _ in rows for on in [set(slots)]])
-    return Evidence(torch.tensor([row[0] for row in rows]), queries, asks, keys, (there - 1) * -MASKED, places.float(),
-                    torch.tensor([row[4] for row in rows]))
 
 
 def looked_at(qkv: Tensor, evidence: Evidence, heads: int) -> Tensor:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from . import generators
 from .augment import label_questions, row_questions, shorten, vary_state
 from .derived import opinions
-from .evidence import places_of
+from .evidence import EvidentQuestion, places_of
 from .evaluate import request_tokens
 from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
@@ -229,9 +229,7 @@ def shared_states(tasks: list[Task]) -> dict[str, list[tuple[Task, dict]]]:
 def prepared_with_evidence(example: Example, text: Text, limits: Limits) -> PreparedRequest:
     request = prepare(example.state, [q.question for q in example.questions], text, limits)
     places = places_of(example.state, [q.evidence for q in example.questions], text, limits)
-    for question, found in zip(request.questions, places, strict=True):
-        question.evidence = found
-    return request
+    return replace(request, questions=[EvidentQuestion(**vars(question), evidence=found) for question, found in zip(request.questions, places, strict=True)])
 
 
 def example_batches(mix: Mix, text: Text, limits: Limits) -> Iterator[ExampleBatch]:

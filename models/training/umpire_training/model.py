@@ -27,10 +27,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from . import evidence
-from .attention import attention, read_layer, read_state, read_windows
+from .attention import MASKED, attention, read_layer, read_state, read_windows
 
 NOUL = 1  # its place among prompts.QUESTION_TYPES
-MASKED = -1e4  # exp(-1e4) is exactly 0 in fp32: what is masked has no influence at all
 SHARPNESS = 20.0
 FURTHEST = 10.0  # logits apart: further is the same
 LONG = 256  # keys; scores beside more are scaled up

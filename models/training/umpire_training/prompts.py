@@ -59,7 +59,6 @@ class PreparedQuestion:
     order: list[int]  # order[i] = place in the request of the i-th sorted option
     levels: list[int]
     input_tokens: int
-    evidence: list[tuple[int, int]] = field(default_factory=list)  # for training: tokens of the state that decide, by window
 
 
 @dataclass
