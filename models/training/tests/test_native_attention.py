@@ -49,10 +49,22 @@ def test_without_a_compiler_that_works_it_is_plain_pytorch(compiler, monkeypatch
         native_attention.library.cache_clear()
 
 
-def test_only_float32_on_a_processor_with_heads_of_32_fits(monkeypatch):
+def test_what_fits_has_heads_of_32_and_is_float32_or_bfloat16(monkeypatch):
     monkeypatch.setattr(native_attention, "library", object)
     assert native_attention.fits(torch.zeros(3, 3 * 64), 2)
+    assert native_attention.fits(torch.zeros(3, 3 * 64, dtype=torch.bfloat16), 2)
     assert not native_attention.fits(torch.zeros(3, 3 * 64), 4)
-    assert not native_attention.fits(torch.zeros(3, 3 * 64, dtype=torch.bfloat16), 2)
+    assert not native_attention.fits(torch.zeros(3, 3 * 64, dtype=torch.float64), 2)
+
+
+@pytest.mark.skipif(native_attention.library() is None, reason="no C++ compiler: attention runs in plain PyTorch")
+def test_in_bfloat16_it_is_nearer_to_float32_than_plain_attention_is(text, monkeypatch):
+    model = random_model(Shape(hidden=96, layers=3, heads=3, inner=64))
+    batch = collate(prepare_all(text, Limits()), Limits().max_window_index)
+    exact = model.forward_batch(batch).detach()
     with torch.autocast("cpu", torch.bfloat16):
-        assert not native_attention.fits(torch.zeros(3, 3 * 64), 2)
+        native = model.forward_batch(batch).detach()
+        monkeypatch.setattr(attention, "fits", lambda *_: False)
+        plain = model.forward_batch(batch).detach()
+    away, plain_away = ((found - exact)[batch.option_mask].square().mean() for found in (native, plain))
+    assert 0 < away <= 1.1 * plain_away

@@ -22,6 +22,14 @@ def test_a_step_turns_as_the_gradient_does_and_stretches_nothing(shape):
     assert across.abs().max() < 1e-3
 
 
+@pytest.mark.parametrize("shape", [(32, 32), (24, 96), (96, 24)])
+def test_a_step_in_bfloat16_is_the_same_but_for_its_digits(shape):
+    gradient = torch.randn(shape, generator=torch.Generator().manual_seed(3))
+    exact, fast = orthogonal(gradient), orthogonal(gradient, fast=True)
+    assert fast.dtype == torch.float32 and not torch.equal(exact, fast)
+    assert (exact - fast).norm() < 0.08 * exact.norm()
+
+
 def test_both_ways_give_the_same():
     wide = torch.randn((48, 160), generator=torch.Generator().manual_seed(2))
     wide = torch.diag(torch.logspace(0, -3, 48)) @ wide / (wide.norm() + 1e-7)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from umpire_training.statements import FOLLOWS, NOT, OPEN, RULED_OUT, gathered, stated, statements_of
+from umpire_training.statements import FOLLOWS, NOT, OPEN, RULED_OUT, gathered, plainly, stated, statements_of
 from umpire_training.tasks import Task
 
 DOG, CAT, SHIP = "A brown dog sleeps under the kitchen table.", "The cat has not come home since Monday.", "The ship left port two hours late."
@@ -42,6 +42,11 @@ def test_statements_about_one_text_come_together():
     rows = [{"state": DOG, "questions": [noul("Fits the text: It sleeps.", True)]}, {"state": DOG, "questions": [noul("It barks.", False)]}]
     texts, backed = statements_of([Task("mnli_dev", "mixed", None, [], rows), Task("spam_mail", "mixed", None, [], [{"state": CAT, "questions": []}])])
     assert texts == backed == [(DOG, [("It sleeps.", FOLLOWS), ("It barks.", NOT)])]
+
+
+def test_plainly_a_text_is_asked_its_statements_as_they_are():
+    example = plainly(*TEXTS[1], random.Random(1))
+    assert example.state == CAT and {(each.question.instructions, each.gold) for each in example.questions} == {("The cat is still away from home.", 1), ("The cat is in the cellar now.", 0)}
 
 
 def asked(seed):

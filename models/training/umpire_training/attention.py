@@ -70,7 +70,7 @@ def read_layer(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
     """Windows read themselves, rows the windows and themselves: qkv [tokens, 3 · hidden] -> [tokens, hidden]"""
     first, hidden = batch.state_tokens, qkv.shape[1] // 3
     if fits(qkv, heads):
-        return LayerAttention.apply(qkv, batch.window_runs, batch.row_runs, first, heads)
+        return LayerAttention.apply(qkv.float(), batch.window_runs, batch.row_runs, first, heads)
     state = WindowAttention.apply(qkv[:first], batch.windows, heads)
     return torch.cat([state, BranchAttention.apply(qkv[first:], qkv[:first, hidden:], first, batch.rows, heads)])
 
@@ -78,7 +78,7 @@ def read_layer(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
 def read_windows(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
     """Windows read themselves: qkv [state tokens, 3 · hidden] -> [state tokens, hidden]"""
     if fits(qkv, heads):
-        return RunsAttention.apply(qkv, qkv[:0, : 2 * qkv.shape[1] // 3], batch.window_runs, heads)
+        return RunsAttention.apply(qkv.float(), qkv.float()[:0, : 2 * qkv.shape[1] // 3], batch.window_runs, heads)
     return WindowAttention.apply(qkv, batch.windows, heads)
 
 
@@ -86,7 +86,7 @@ def read_state(qkv: Tensor, state: Tensor, batch: "Batch", heads: int) -> Tensor
     """Rows read their state and themselves: qkv [branch tokens, 3 · hidden], state [state tokens, 2 · hidden] keys and values
     -> [branch tokens, hidden]"""
     if fits(qkv, heads):
-        return RunsAttention.apply(qkv, state.contiguous(), batch.row_runs, heads)
+        return RunsAttention.apply(qkv.float(), state.float().contiguous(), batch.row_runs, heads)
     return BranchAttention.apply(qkv, state, batch.state_tokens, batch.rows, heads)
 
 

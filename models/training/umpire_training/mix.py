@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from . import generators
+from .altered import Altered
 from .augment import label_questions, row_questions, shorten, vary_state
 from .derived import opinions
 from .evidence import EvidentQuestion, places_of
 from .evaluate import request_tokens
 from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
-from .statements import gathered, statements_of
+from .statements import gathered, plainly, statements_of
 from .tasks import Example, Task
 from .written import Document, asked, asked_more, in_short, stated
 
@@ -48,12 +49,13 @@ class Mix:
         self.evidence = [self.tasks[name] for name in EVIDENCE if name in self.tasks]
         self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
         self.texts, self.backed = statements_of(tasks)
+        self.altered = Altered(tasks, self.written, config["altered_short"], config["plain_share"], self.rng)
         self.topics = [(self.tasks[name], by_label(self.tasks[name])) for name in TOPICS if name in self.tasks]
 
     def unit(self) -> Unit:
         """Of the kind that the shares of the configuration draw."""
         rng, config = self.rng, self.config
-        kinds = ["written", "generated", "long", "topic", "gathered", "task"]
+        kinds = ["written", "generated", "long", "topic", "gathered", "altered", "task"]
         shares = [config[f"{kind}_share"] for kind in kinds[:-1]]
         [kind] = rng.choices(kinds, [*shares, 1 - sum(shares)])
         if kind == "written" and self.written:
@@ -65,7 +67,11 @@ class Mix:
         if kind == "topic" and self.topics:
             return [self.finished(self.topic_example())]
         if kind == "gathered" and self.backed:
+            if rng.random() < config["plain_share"]:
+                return [plainly(*rng.choice(self.texts), rng)]
             return [self.finished(gathered(self.texts, self.backed, config["gathered_which"], rng))]
+        if kind == "altered" and (example := self.altered.example()):
+            return [example if rng.random() < config["plain_share"] else self.finished(replace(example, state=vary_state(example.state, rng)))]
         return [self.finished(self.task_example())]
 
     def finished(self, example: Example) -> Example:

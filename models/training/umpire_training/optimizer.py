@@ -4,7 +4,7 @@ AdamW scales every number of a gradient by itself. Muon takes a matrix as a whol
 and mirrors but does not stretch, so that rare directions move as far as common ones (Jordan and others, 2024,
 https://kellerjordan.github.io/posts/muon). Scaled to the size of AdamW's steps (Liu and others, 2025, arXiv:2502.16982) it
 takes the same rate; here it learns more from the same questions (TRIALS.md). PyTorch has one, too, which computes in bfloat16 always:
-a processor without instructions for that takes sixty times as long.
+a processor without instructions for that takes sixty times as long. Ours does so where the run itself computes in it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ def alone(parts: list[Tensor]) -> list[Tensor]:
     return parts
 
 
-def orthogonal(matrix: Tensor) -> Tensor:
-    """-> about U Vᵀ of the matrix's U S Vᵀ, by Newton's and Schulz's iteration; singular values end between 0.7 and 1.2."""
+def orthogonal(matrix: Tensor, fast: bool = False) -> Tensor:
+    """-> about U Vᵀ of the matrix's U S Vᵀ, by Newton's and Schulz's iteration; singular values end between 0.7 and 1.2.
+
+    fast: in bfloat16
+    """
     wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
     wide = wide / (wide.norm() + 1e-7)
+    wide = wide.bfloat16() if fast else wide
     # of a square as it is; of others by the small square of rows alone, a third less work
-    wide = (by_itself if wide.shape[0] == wide.shape[1] else by_its_rows)(wide)
+    wide = (by_itself if wide.shape[0] == wide.shape[1] else by_its_rows)(wide).float()
     return wide.T if matrix.shape[0] > matrix.shape[1] else wide
 
 
@@ -63,9 +67,9 @@ class Muon(torch.optim.Optimizer):
     """
 
     def __init__(self, parameters: list[nn.Parameter], lr: float, weight_decay: float, momentum: float = 0.95,
-                 rank: int = 0, count: int = 1, add_up: Callable[[list[Tensor]], list[Tensor]] = alone):
+                 rank: int = 0, count: int = 1, add_up: Callable[[list[Tensor]], list[Tensor]] = alone, fast: bool = False):
         super().__init__(parameters, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
-        self.rank, self.count, self.add_up = rank, count, add_up
+        self.rank, self.count, self.add_up, self.fast = rank, count, add_up, fast
 
     @torch.no_grad()
     def step(self, closure=None) -> None:
@@ -84,7 +88,7 @@ class Muon(torch.optim.Optimizer):
         state["average"].mul_(momentum).add_(parameter.grad)
         if number % self.count != self.rank:
             return torch.zeros_like(parameter)
-        return orthogonal(parameter.grad.add(state["average"], alpha=momentum))
+        return orthogonal(parameter.grad.add(state["average"], alpha=momentum), self.fast)
 
 
 class Optimizers:
@@ -120,8 +124,11 @@ class Optimizers:
                 group["base_lr"] = rate
 
 
-def optimizer_for(model: nn.Module, config: dict, rank: int = 0, count: int = 1, add_up=alone) -> Optimizers:
-    """Matrices of the layers by Muon, at their own rate. Two rates for all else; biases, norms and embeddings without decay."""
+def optimizer_for(model: nn.Module, config: dict, rank: int = 0, count: int = 1, add_up=alone, fast: bool = False) -> Optimizers:
+    """Matrices of the layers by Muon, at their own rate. Two rates for all else; biases, norms and embeddings without decay.
+
+    fast: in bfloat16
+    """
     matrices: list[nn.Parameter] = []
     groups: dict[tuple, list] = {}
     for name, parameter in model.named_parameters():
@@ -138,4 +145,4 @@ def optimizer_for(model: nn.Module, config: dict, rank: int = 0, count: int = 1,
     rest = [{"params": found, "lr": rate, "base_lr": rate, "weight_decay": decay} for (rate, decay), found in groups.items()]
     layers = [{"params": matrices, "base_lr": config["layers_lr"]}]
     return Optimizers([torch.optim.AdamW(rest, betas=(0.9, 0.98), fused=True),
-                       Muon(layers, config["layers_lr"], config["weight_decay"], rank=rank, count=count, add_up=add_up)])
+                       Muon(layers, config["layers_lr"], config["weight_decay"], rank=rank, count=count, add_up=add_up, fast=fast)])

@@ -88,6 +88,12 @@ def asked_about(instructions: str) -> str | None:
     return quoted[1] if quoted else None
 
 
+def plainly(text: str, said: Said, rng: random.Random) -> Example:
+    """Up to six statements about a text as they are: whether it follows, and nothing else. In this form comparing is learned ten times
+    as fast as in all the wordings at once (TRIALS.md)."""
+    return Example(text, [noul(statement, verdict == FOLLOWS, "") for statement, verdict in rng.sample(said, min(len(said), 6))], TASK)
+
+
 def gathered(texts: list[tuple[str, Said]], backed: list[tuple[str, Said]], which: float, rng: random.Random) -> Example:
     """One to six texts in a state, and up to eight questions about them.
 

@@ -204,7 +204,7 @@ class Trainer:
         self.limits = Limits(branch_tokens=self.config["branch_tokens"])
         torch.manual_seed(self.config["seed"])
         self.model = from_minilm(base, Shape(**self.config.get("shape", {}))).to(args.device).train()
-        self.optimizer = optimizer_for(self.model, self.config, self.workers.rank, self.workers.count, self.workers.add_up)
+        self.optimizer = optimizer_for(self.model, self.config, self.workers.rank, self.workers.count, self.workers.add_up, self.fast)
         self.average = RunningAverage(self.model, self.config["average_steps"])
         self.tokens, self.steps, done = 0, 0, 0.0
         if (self.out / "last.pt").exists():
