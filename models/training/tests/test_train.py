@@ -11,7 +11,7 @@ from umpire_training.evaluate import Answer
 from umpire_training.mix import weight_of
 from umpire_training.prompts import PreparedRequest, Question
 from umpire_training.tasks import Example, Labelled
-from umpire_training.train import computes_in_bfloat16, enough, lesson_at, schedule, shared_out, work_of
+from umpire_training.train import Gradients, computes_in_bfloat16, enough, lesson_at, schedule, shared_out, work_of
 from umpire_training.trials import SHORT, TRIALS
 
 CONFIG = json.loads((Path(__file__).resolve().parents[1] / "configs/kev.json").read_text())
@@ -90,3 +90,12 @@ def test_a_processor_that_only_imitates_bfloat16_computes_in_float32(monkeypatch
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: supported)
     assert computes_in_bfloat16("cpu") == supported
     assert computes_in_bfloat16("cuda")
+
+
+def test_a_batch_with_a_long_gradient_counts_for_no_more_than_its_questions():
+    weight, unused = (torch.nn.Parameter(torch.zeros(2)) for _ in range(2))
+    gradients = Gradients([weight, unused], 5.0)
+    gradients.add(3 * weight[0], 0.75)
+    gradients.add(1000 * weight[1], 0.25)
+    gradients.put()
+    assert torch.allclose(weight.grad, torch.tensor([3 * 0.75, 5.0 * 0.25])) and unused.grad is None

@@ -29,13 +29,14 @@ def alone(parts: list[Tensor]) -> list[Tensor]:
 def orthogonal(matrix: Tensor, fast: bool = False) -> Tensor:
     """-> about U Vᵀ of the matrix's U S Vᵀ, by Newton's and Schulz's iteration; singular values end between 0.7 and 1.2.
 
-    fast: in bfloat16
+    fast: squares in bfloat16
     """
     wide = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
     wide = wide / (wide.norm() + 1e-7)
-    wide = wide.bfloat16() if fast else wide
-    # of a square as it is; of others by the small square of rows alone, a third less work
-    wide = (by_itself if wide.shape[0] == wide.shape[1] else by_its_rows)(wide).float()
+    if wide.shape[0] == wide.shape[1]:
+        wide = by_itself(wide.bfloat16() if fast else wide).float()
+    else:  # by the small square of rows alone, a third less work; never in bfloat16
+        wide = by_its_rows(wide)
     return wide.T if matrix.shape[0] > matrix.shape[1] else wide
 
 
@@ -48,7 +49,10 @@ def by_itself(wide: Tensor) -> Tensor:
 
 
 def by_its_rows(wide: Tensor) -> Tensor:
-    """The same: every round multiplies from the left with a polynomial of the products of rows, which it changes alike."""
+    """The same: every round multiplies from the left with a polynomial of the products of rows, which it changes alike.
+
+    Of what rounding makes negative in these products a round makes twelve times as much: bfloat16's digits end in numbers without bound.
+    """
     a, b, c = COEFFICIENTS
     gram, turned = wide @ wide.T, None
     for _ in range(ROUNDS):
@@ -127,7 +131,7 @@ class Optimizers:
 def optimizer_for(model: nn.Module, config: dict, rank: int = 0, count: int = 1, add_up=alone, fast: bool = False) -> Optimizers:
     """Matrices of the layers by Muon, at their own rate. Two rates for all else; biases, norms and embeddings without decay.
 
-    fast: in bfloat16
+    fast: as of `orthogonal`
     """
     matrices: list[nn.Parameter] = []
     groups: dict[tuple, list] = {}

@@ -187,6 +187,31 @@ class Workers:
         return [total.view_as(part) for total, part in zip(sums, parts)]
 
 
+class Gradients:
+    """The sum over a step's batches, none of which counts for more than its questions: those of a single document are now and then
+    hundreds of times as long as those of a batch of sentences (TRIALS.md)."""
+
+    def __init__(self, parameters: list[Tensor], longest: float):
+        """longest: norm that the gradient of a batch's mean loss keeps at most"""
+        self.parameters, self.longest = parameters, longest
+        self.sums: list[Tensor | None] = [None] * len(parameters)
+
+    def add(self, loss: Tensor, share: float) -> None:
+        """loss: mean of a batch; share: of the step's questions, those that it holds"""
+        loss.backward()
+        norm = torch.stack([p.grad.norm() for p in self.parameters if p.grad is not None]).norm()
+        factor = share * (self.longest / (norm + 1e-12)).clamp(max=1.0)
+        for i, parameter in enumerate(self.parameters):
+            if parameter.grad is not None:
+                self.sums[i] = parameter.grad.mul_(factor) if self.sums[i] is None else self.sums[i].add_(parameter.grad.mul_(factor))
+                parameter.grad = None
+
+    def put(self) -> None:
+        """The sum, where an optimizer finds it"""
+        for parameter, total in zip(self.parameters, self.sums, strict=True):
+            parameter.grad = total
+
+
 class Trainer:
     def __init__(self, args: argparse.Namespace):
         self.workers = Workers()
@@ -268,6 +293,8 @@ class Trainer:
         count = questions_of(batches)
         device, seen, total, hits, asked, evident = self.args.device, 0, 0.0, 0, 0, 0
         looked = [0.0] * WATCHED
+        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        gradients = Gradients(parameters, self.config["batch_clip"])
         for examples, requests in self.workers.own(batches):
             batch = collate(requests, self.limits.max_window_index)
             target = targets(examples, batch).to(device)
@@ -276,13 +303,13 @@ class Trainer:
             with torch.autocast(device, torch.bfloat16, enabled=self.fast):
                 logits = self.model.forward_batch(batch, lesson["match_dropout"], shares)
             loss, right = loss_of(logits, target, batch, self.config["rps_weight"])
+            where = lesson["evidence_weight"] * overlooked(shares).sum() / len(right) if shares else 0.0
+            gradients.add(loss + where, len(right) / count)
             loss = loss * len(right) / count
-            where = lesson["evidence_weight"] * overlooked(shares).sum() / count if shares else 0.0
-            (loss + where).backward()
             if shares:
                 looked, evident = [all + share.sum().item() for all, share in zip(looked, shares, strict=True)], evident + len(shares[0])
             seen, total, hits, asked = seen + len(batch.token_ids), total + loss.item(), hits + int(right.sum()), asked + len(right)
-        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        gradients.put()
         numbers = [float(seen), self.clock(self.tokens), total, float(hits), float(asked), float(self.asked_to_stop), float(evident), *looked]
         tokens, progress, total, right, asked, stop, evident, *looked = self.workers.share(parameters, numbers)
         if asked != count:
