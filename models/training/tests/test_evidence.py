@@ -143,7 +143,7 @@ def test_a_snippet_holds_the_sentences_that_decide():
 
 
 def test_a_document_is_drawn_beside_an_edit_of_it_or_alone_or_as_a_snippet():
-    mix = Mix([], {"groups": {}, "alone_share": 0.2, "pairs_share": 0.3, "snippet_share": 0.3}, 1, [DOCUMENT])
+    mix = Mix([], {"groups": {}, "alone_share": 0.2, "pairs_share": 0.3, "snippet_share": 0.3, "altered_short": 0.5, "plain_share": 0.5}, 1, [DOCUMENT])
     kinds = {"beside": 0, "alone": 0, "snippet": 0}
     for unit in (mix.pair() for _ in range(300)):
         asks = {q.question.instructions for q in unit[0].questions}

@@ -2,7 +2,8 @@
 
     python -m umpire_training.dev --pack runs/kev.pack --model runs/final.pt [--averaged] [--rows 500] [--out runs/dev.json]
 
-Beside the held-out tasks: entailment, yes/no on passages, levels of sentiment, scope, spam; the written documents by type of
+Beside the held-out tasks: entailment, yes/no on passages, levels of sentiment, scope, spam; statements about a text as they are, and sentences of
+documents beside the same with one thing changed; the written documents by type of
 question; pairs that one edit tells apart, both sides right; and choices under another question's instructions, which must
 fall to chance.
 """
@@ -19,11 +20,13 @@ from pathlib import Path
 
 import torch
 
+from .altered import Altered
 from .augment import noul
 from .base import base_folder
 from .evaluate import FAST, Answer, answer_all, by_task, mean
 from .model import KevModel
 from .prompts import Text
+from .statements import plainly, statements_of
 from .tasks import Example, Labelled, Task, plain_examples, training_tasks
 from .written import Document, asked, snippet
 
@@ -33,7 +36,7 @@ DEV_TASKS = {
     "graded_sentiment": "levels", "drug_reviews": "levels", "bot_scope": "scope", "support_scope": "scope", "spam_mail": "spam", "verb_roles": "roles",
 }
 NONE_NAMES = {"none of these", "no match", "other", "none", "none of the above", "something else", "not listed", "nothing fits", "out of scope", "unknown"}
-FIVE = ["very negative", "negative", "neutral", "positive", "very positive"]
+ALTERED = 60  # examples about kept documents
 
 
 def development_rows(folders: list[Path]) -> dict[str, Task]:
@@ -76,6 +79,9 @@ class Development:
         self.heldout = [e for task in heldout for e in plain_examples(replace(task, rows=task.rows[:heldout_rows]))]
         self.dev = {name: plain_examples(replace(task, rows=task.rows[:rows])) for name, task in dev.items()}
         self.written = written
+        self.plain = [plainly(text, said, random.Random(text)) for text, said in statements_of([replace(task, rows=task.rows[:rows]) for task in dev.values()])[0]]
+        self.altered = {name: [drawn for _ in range(ALTERED) if (drawn := texts.example())] for name, short in (("altered", 0.0), ("altered in short", 1.0))
+                        for texts in [Altered([], written, short, 1.0, random.Random(7))] if written}
 
     def figures(self, model: KevModel, text: Text, fast: bool = False) -> dict[str, float]:
         """fast: in bfloat16, as a run trains"""
@@ -90,6 +96,7 @@ class Development:
             groups[DEV_TASKS[name]] += ask(examples)
         found |= {name: accuracy(answers) for name, answers in groups.items()}
         found |= {f"{name} ranked": ranked(groups[name]) for name in ("entailment", "passages")}
+        found |= {f"{name} ranked": ranked(ask(examples)) for name, examples in {"plain statements": self.plain, **self.altered}.items()}
         return found | self.level_figures(groups["levels"]) | self.scope_figures(groups["scope"]) | self.written_figures(ask) | self.statement_figures(ask) | self.swapped(ask)
 
     def level_figures(self, answers: list[Answer]) -> dict[str, float]:
