@@ -62,7 +62,7 @@ def test_both_sides_of_a_pair_are_told_alike_and_differ():
 
 def test_plain_statements_are_a_sentence_of_the_text_and_another():
     for seed in range(50):
-        example = Altered([], [Document("d1", LETTER, {}, [])], 0.0, 1.0, random.Random(seed)).example()
+        example = Altered([], [Document("d1", LETTER, {}, [])], 0.0, random.Random(seed)).example(plain=True)
         for labelled in example.questions:
             assert labelled.question.type == "noul" and (labelled.question.instructions in LETTER) == (labelled.gold == 1)
 
@@ -86,10 +86,10 @@ def test_the_right_option_is_what_the_text_says():
 def test_texts_come_from_tasks_and_documents_and_their_evidence_is_found(text):
     tasks = [Task("boolq", "mixed", None, [], [{"state": LETTER, "questions": []}]), Task("not_prose", "mixed", None, [], [{"state": "x", "questions": []}])]
     document = Document("d1", LETTER.replace("chairs", "tables"), {}, [])
-    drawn = Altered(tasks, [document], 0.5, 0.3, random.Random(4))
+    drawn = Altered(tasks, [document], 0.5, random.Random(4))
     states, short, marked = set(), 0, 0
     for _ in range(150):
-        example = drawn.example()
+        example = drawn.example(plain=False)
         assert example.task == of.TASK and example.questions
         short += len(example.state) < len(LETTER) - 20
         states.add("tables" in example.state)
@@ -100,4 +100,4 @@ def test_texts_come_from_tasks_and_documents_and_their_evidence_is_found(text):
 
 
 def test_a_text_without_anything_to_change_is_left_out():
-    assert Altered([], [Document("d1", "hm", {}, [])], 0.5, 0.3, random.Random(4)).example() is None
+    assert Altered([], [Document("d1", "hm", {}, [])], 0.5, random.Random(4)).example(plain=False) is None

@@ -81,7 +81,7 @@ def put(sentence: str, filler: Filler, text: str) -> str:
     return sentence[: filler.start] + text + sentence[filler.start + len(filler.text):]
 
 
-def another(filler: Filler, pool: dict[str, list[str]], rng: random.Random) -> str | None:
+def another(filler: Filler, pool: dict[str, list[str]], rng: random.Random) -> str:
     """Of the same kind, from the text where it has one; else near at hand."""
     others = [text for text in pool.get(filler.kind, ()) if text != filler.text and text not in filler.text and filler.text not in text]
     if others and rng.random() < 0.8:
@@ -209,12 +209,12 @@ def known(labelled: Labelled, sentence: str) -> Labelled:
 class Altered:
     """Draws texts and asks about them.
 
-    short: share of the texts cut to one to four sentences; plain: share asked about whole sentences alone, as they are
+    short: share of the texts cut to one to four sentences
     """
 
-    def __init__(self, tasks: list[Task], written: list[Document], short: float, plain: float, rng: random.Random):
+    def __init__(self, tasks: list[Task], written: list[Document], short: float, rng: random.Random):
         self.tasks = [task for task in tasks if task.name in SOURCES and task.rows]
-        self.written, self.short, self.plain, self.rng = written, short, plain, rng
+        self.written, self.short, self.rng = written, short, rng
 
     def text(self) -> str:
         rng = self.rng
@@ -223,13 +223,16 @@ class Altered:
         state = rng.choice(rng.choice(self.tasks).rows)["state"]
         return state if len(state) <= MOST_CHARACTERS else state[:MOST_CHARACTERS].rsplit(" ", 1)[0]
 
-    def example(self) -> Example | None:
-        """None where a dozen texts offered nothing to change, which only texts of hardly any words do."""
+    def example(self, plain: bool) -> Example | None:
+        """plain: yes/no about whole sentences, as they are
+
+        None where a dozen texts offered nothing to change, which only texts of hardly any words do.
+        """
         for _ in range(TRIES):
             state = self.text()
             if self.rng.random() < self.short:
                 state = self.cut(state)
-            if questions := self.questions(state):
+            if questions := self.questions(state, plain):
                 return Example(state, questions, TASK)
         return None
 
@@ -239,12 +242,12 @@ class Altered:
         start = self.rng.randrange(max(1, len(parts) - count + 1))
         return " ".join(parts[start: start + count]) or state
 
-    def questions(self, state: str) -> list[Labelled]:
+    def questions(self, state: str, plain: bool) -> list[Labelled]:
         rng, found = self.rng, []
         pool: dict[str, list[str]] = {}
         for filler in fillers_of(state):
             pool.setdefault(filler.kind, []).append(filler.text)
-        sentences, plain = sentences_of(state), rng.random() < self.plain
+        sentences = sentences_of(state)
         for sentence in rng.sample(sentences, min(len(sentences), rng.choice([1, 2, 3, 4]))):
             found += (plain_pair if plain else rng.choice([pair_of, pair_of, gap_in, right_one]))(sentence, pool, rng)
         return rng.sample(found, len(found))

@@ -78,7 +78,8 @@ def read_layer(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
 def read_windows(qkv: Tensor, batch: "Batch", heads: int) -> Tensor:
     """Windows read themselves: qkv [state tokens, 3 · hidden] -> [state tokens, hidden]"""
     if fits(qkv, heads):
-        return RunsAttention.apply(qkv.float(), qkv.float()[:0, : 2 * qkv.shape[1] // 3], batch.window_runs, heads)
+        qkv = qkv.float()
+        return RunsAttention.apply(qkv, qkv[:0, : 2 * qkv.shape[1] // 3], batch.window_runs, heads)
     return WindowAttention.apply(qkv, batch.windows, heads)
 
 

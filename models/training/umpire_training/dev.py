@@ -64,6 +64,11 @@ def ranked(answers: list[Answer]) -> float:
     return round(mean([(a > b) + 0.5 * (a == b) for a in yes for b in no]), 4)
 
 
+def altered_sentences(written: list[Document], short: float) -> list[Example]:
+    texts = Altered([], written, short, random.Random(7))
+    return [example for _ in range(ALTERED) if (example := texts.example(plain=True))]
+
+
 def alone(answer: Callable[[list[Example]], list[Answer]], examples: list[Example]) -> list[Answer]:
     return answer(examples)
 
@@ -80,8 +85,7 @@ class Development:
         self.dev = {name: plain_examples(replace(task, rows=task.rows[:rows])) for name, task in dev.items()}
         self.written = written
         self.plain = [plainly(text, said, random.Random(text)) for text, said in statements_of([replace(task, rows=task.rows[:rows]) for task in dev.values()])[0]]
-        self.altered = {name: [drawn for _ in range(ALTERED) if (drawn := texts.example())] for name, short in (("altered", 0.0), ("altered in short", 1.0))
-                        for texts in [Altered([], written, short, 1.0, random.Random(7))] if written}
+        self.altered = {"altered": altered_sentences(written, 0.0), "altered in short": altered_sentences(written, 1.0)} if written else {}
 
     def figures(self, model: KevModel, text: Text, fast: bool = False) -> dict[str, float]:
         """fast: in bfloat16, as a run trains"""

@@ -49,7 +49,7 @@ class Mix:
         self.evidence = [self.tasks[name] for name in EVIDENCE if name in self.tasks]
         self.unrelated = [self.tasks[name] for name in UNRELATED if name in self.tasks]
         self.texts, self.backed = statements_of(tasks)
-        self.altered = Altered(tasks, self.written, config["altered_short"], config["plain_share"], self.rng)
+        self.altered = Altered(tasks, self.written, config["altered_short"], self.rng)
         self.topics = [(self.tasks[name], by_label(self.tasks[name])) for name in TOPICS if name in self.tasks]
 
     def unit(self) -> Unit:
@@ -66,12 +66,13 @@ class Mix:
             return [self.finished(self.long_example())]
         if kind == "topic" and self.topics:
             return [self.finished(self.topic_example())]
+        plain = rng.random() < config["plain_share"]
         if kind == "gathered" and self.backed:
-            if rng.random() < config["plain_share"]:
+            if plain:
                 return [plainly(*rng.choice(self.texts), rng)]
             return [self.finished(gathered(self.texts, self.backed, config["gathered_which"], rng))]
-        if kind == "altered" and (example := self.altered.example()):
-            return [example if rng.random() < config["plain_share"] else self.finished(replace(example, state=vary_state(example.state, rng)))]
+        if kind == "altered" and (example := self.altered.example(plain)):
+            return [example if plain else self.finished(replace(example, state=vary_state(example.state, rng)))]
         return [self.finished(self.task_example())]
 
     def finished(self, example: Example) -> Example:
