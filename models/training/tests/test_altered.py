@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from umpire_training import altered as of
-from umpire_training.altered import Altered, fillers_of, gap_in, negated, opposite, other_filler, pair_of, places_changed, right_one, sentences_of, told
+from umpire_training.altered import TASK, Altered, gap_in, negated, opposite, other_filler, pair_of, places_changed, pool_of, right_one, sentences_of, told
 from umpire_training.evidence import places_of
 from umpire_training.prompts import Limits
 from umpire_training.tasks import Task
@@ -14,13 +13,6 @@ from umpire_training.written import Document
 LETTER = """Dear Ms Osei,
 the committee met on Tuesday and Jonas Falk asked for 400 more chairs. Later that evening Petra Lind said no to 250 of them.
 The hall is open before the concert, and the caretaker will lock it after eleven. On Friday the committee was told that Petra Lind never agreed."""
-
-
-def pool_of(state):
-    pool = {}
-    for filler in fillers_of(state):
-        pool.setdefault(filler.kind, []).append(filler.text)
-    return pool
 
 
 @pytest.mark.parametrize(("alter", "sentence", "found"), [
@@ -90,7 +82,7 @@ def test_texts_come_from_tasks_and_documents_and_their_evidence_is_found(text):
     states, short, marked = set(), 0, 0
     for _ in range(150):
         example = drawn.example(plain=False)
-        assert example.task == of.TASK and example.questions
+        assert example.task == TASK and example.questions
         short += len(example.state) < len(LETTER) - 20
         states.add("tables" in example.state)
         places = places_of(example.state, [each.evidence for each in example.questions], text, Limits())

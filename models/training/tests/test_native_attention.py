@@ -58,7 +58,7 @@ def test_what_fits_has_heads_of_32_and_is_float32_or_bfloat16(monkeypatch):
 
 
 @pytest.mark.skipif(native_attention.library() is None, reason="no C++ compiler: attention runs in plain PyTorch")
-def test_in_bfloat16_it_is_nearer_to_float32_than_plain_attention_is(text, monkeypatch):
+def test_in_bfloat16_it_is_as_near_to_float32_as_plain_attention(text, monkeypatch):
     model = random_model(Shape(hidden=96, layers=3, heads=3, inner=64))
     batch = collate(prepare_all(text, Limits()), Limits().max_window_index)
     exact = model.forward_batch(batch).detach()

@@ -51,7 +51,7 @@ OPPOSITES = [pair.split("/") for pair in (
     "yesterday/tomorrow next/previous winter/summer spring/autumn buyer/seller customer/supplier tenant/landlord employee/employer teacher/student parent/child mother/father "
     "brother/sister son/daughter husband/wife only/also despite/because although/because until/after and/or").split()]
 OPPOSITE = {a: b for first, second in OPPOSITES for a, b in ((second, first), (first, second))}
-WORD = re.compile(r"[a-z]+")
+WORD = re.compile(r"\b[a-z]+\b")
 
 STATED = ["{s}", "{s}", "{s}", "True or false: {s}", "The text says: {s}", "Is this right? {s}", "According to the text: {s}", "Statement: {s}", "{s} Is that so?"]
 GAP = ["___", "…", "[?]", "(what?)"]
@@ -75,6 +75,14 @@ def sentences_of(state: str) -> list[str]:
 
 def fillers_of(sentence: str) -> list[Filler]:
     return [Filler(match.start(), match[0], kind) for kind, pattern in KINDS.items() for match in pattern.finditer(sentence)]
+
+
+def pool_of(state: str) -> dict[str, list[str]]:
+    """All fillers of a text, by kind"""
+    pool: dict[str, list[str]] = {}
+    for filler in fillers_of(state):
+        pool.setdefault(filler.kind, []).append(filler.text)
+    return pool
 
 
 def put(sentence: str, filler: Filler, text: str) -> str:
@@ -124,8 +132,7 @@ def negated(sentence: str, pool: dict[str, list[str]], rng: random.Random) -> st
 
 
 def opposite(sentence: str, pool: dict[str, list[str]], rng: random.Random) -> str | None:
-    found = [match for match in WORD.finditer(sentence) if match[0] in OPPOSITE and (match.start() == 0 or not sentence[match.start() - 1].isalnum())
-             and not sentence[match.end(): match.end() + 1].isalnum()]
+    found = [match for match in WORD.finditer(sentence) if match[0] in OPPOSITE]
     if not found:
         return None
     match = rng.choice(found)
@@ -243,11 +250,7 @@ class Altered:
         return " ".join(parts[start: start + count]) or state
 
     def questions(self, state: str, plain: bool) -> list[Labelled]:
-        rng, found = self.rng, []
-        pool: dict[str, list[str]] = {}
-        for filler in fillers_of(state):
-            pool.setdefault(filler.kind, []).append(filler.text)
-        sentences = sentences_of(state)
+        rng, found, pool, sentences = self.rng, [], pool_of(state), sentences_of(state)
         for sentence in rng.sample(sentences, min(len(sentences), rng.choice([1, 2, 3, 4]))):
             found += (plain_pair if plain else rng.choice([pair_of, pair_of, gap_in, right_one]))(sentence, pool, rng)
         return rng.sample(found, len(found))

@@ -89,8 +89,7 @@ def asked_about(instructions: str) -> str | None:
 
 
 def plainly(text: str, said: Said, rng: random.Random) -> Example:
-    """Up to six statements about a text as they are: whether it follows, and nothing else. In this form comparing is learned ten times
-    as fast as in all the wordings at once (TRIALS.md)."""
+    """Up to six statements about a text as they are: whether it follows, and nothing else. Comparing is learned in this form first (TRIALS.md)."""
     return Example(text, [noul(statement, verdict == FOLLOWS, "") for statement, verdict in rng.sample(said, min(len(said), 6))], TASK)
 
 

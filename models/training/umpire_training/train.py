@@ -199,11 +199,11 @@ class Gradients:
     def add(self, loss: Tensor, share: float) -> None:
         """loss: mean of a batch; share: of the step's questions, those that it holds"""
         loss.backward()
-        norm = torch.stack([p.grad.norm() for p in self.parameters if p.grad is not None]).norm()
-        factor = share * (self.longest / (norm + 1e-12)).clamp(max=1.0)
+        torch.nn.utils.clip_grad_norm_(self.parameters, self.longest)
         for i, parameter in enumerate(self.parameters):
             if parameter.grad is not None:
-                self.sums[i] = parameter.grad.mul_(factor) if self.sums[i] is None else self.sums[i].add_(parameter.grad.mul_(factor))
+                part = parameter.grad.mul_(share)
+                self.sums[i] = part if self.sums[i] is None else self.sums[i].add_(part)
                 parameter.grad = None
 
     def put(self) -> None:
