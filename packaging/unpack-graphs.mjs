@@ -11,12 +11,12 @@ const MODELS = process.argv[2] ?? fileURLToPath(new URL('../models', import.meta
 const PACKED_GRAPH = /\.(onnx|bin)\.gz$/;
 
 for (const name of readdirSync(MODELS, { recursive: true })) {
-  const packed = join(MODELS, String(name));
+  const packed = join(MODELS, name);
   if (PACKED_GRAPH.test(packed)) unpack(packed, packed.replace(/\.gz$/, ''));
 }
 
-/** Where both lie, the plain one is read. What an older release left behind gives way, then, if the packed one is what
- * SHA256SUMS names; what somebody wrote in its place stays. */
+/** Where both lie, the plain one is read. If only the packed one is what SHA256SUMS names, an older release left the plain one,
+ * which gives way; if neither is, somebody wrote it, and it stays. */
 function unpack(packed, plain) {
   const wanted = wantedSum(plain);
   const lies = existsSync(plain);
