@@ -20,7 +20,7 @@ from umpire_training.train import Progress, loss_of, schedule, targets
 from umpire_training.written import Document, Edit, documents
 
 LABELS = {f"intent_{i}": f"wants thing number {i}" for i in range(40)}
-CONFIG = {"groups": {"all": {"share": 1, "tasks": {"seen": 1.0}}}, "written_share": 0.2, "alone_share": 0.3, "pairs_share": 0.3, "snippet_share": 0.2, "generated_share": 0.3, "long_share": 0.05, "topic_share": 0.0, "gathered_share": 0.0, "altered_share": 0.1, "altered_short": 0.5, "plain_share": 0.3,
+CONFIG = {"groups": {"all": {"share": 1, "tasks": {"seen": 1.0}}}, "written_share": 0.2, "alone_share": 0.3, "pairs_share": 0.3, "turned_share": 0.5, "snippet_share": 0.2, "generated_share": 0.3, "long_share": 0.05, "topic_share": 0.0, "gathered_share": 0.0, "altered_share": 0.1, "altered_short": 0.5, "plain_share": 0.3,
           "criteria_share": 0.4, "max_characters": 500, "batch_tokens": 1500, "pool_examples": 24}
 
 

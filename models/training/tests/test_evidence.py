@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from umpire_training import evidence
+from umpire_training import evidence, pack
 from umpire_training.batch import Batch, collate
 from umpire_training.evidence import looked_at, named_in, overlooked, places_of, sentence_of
 from umpire_training.mix import Mix, prepared_with_evidence
@@ -15,7 +15,7 @@ from umpire_training.prompts import Limits, Question, prepare
 from umpire_training.rewording import noul_criteria, vary_levels
 from umpire_training.statements import FOLLOWS, OPEN, gathered
 from umpire_training.tasks import Example, Labelled
-from umpire_training.written import Document, Edit, Pair, asked, asked_more, documents, in_short, snippet, stated
+from umpire_training.written import Document, Edit, Pair, Turn, asked, asked_more, compatible, documents, in_short, snippet, stated, turned
 
 STATE = "Dear team,\nthe van came on Monday. Nobody was in! It comes again, they say."
 NOUL = Question("noul", "Did anyone open the door?", [("false", None), ("true", None)])
@@ -143,7 +143,7 @@ def test_a_snippet_holds_the_sentences_that_decide():
 
 
 def test_a_document_is_drawn_beside_an_edit_of_it_or_alone_or_as_a_snippet():
-    mix = Mix([], {"groups": {}, "alone_share": 0.2, "pairs_share": 0.3, "snippet_share": 0.3, "altered_short": 0.5, "plain_share": 0.5}, 1, [DOCUMENT])
+    mix = Mix([], {"groups": {}, "alone_share": 0.2, "pairs_share": 0.3, "turned_share": 0.5, "snippet_share": 0.3, "altered_short": 0.5, "plain_share": 0.5}, 1, [DOCUMENT])
     kinds = {"beside": 0, "alone": 0, "snippet": 0}
     for unit in (mix.pair() for _ in range(300)):
         asks = {q.question.instructions for q in unit[0].questions}
@@ -153,6 +153,46 @@ def test_a_document_is_drawn_beside_an_edit_of_it_or_alone_or_as_a_snippet():
         assert asks & statements if kind != "beside" else not asks & statements
         assert bool(asks & {"Was anyone in?", "When?", "How polite?"}) == (kind != "snippet")
     assert all(60 < count < 140 for count in kinds.values()), kinds
+
+
+TURNS = [Turn("on Monday", "next month", [], more=[(0, "Friday")]), Turn("comes again", "stays away", [0]), Turn("the van came", "a lorry came", [1]),
+         Turn("the van", "a lorry", [1]), Turn("Nobody was in", "We were in", [], [0])]
+LISTED = {"type": "choice", "instructions": "When?", "criteria": {"Monday": None, "Friday": None}, "gold": "Monday", "list": 0, "quotes": ["Monday"]}
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_two_versions_of_a_document_answer_everything_differently(short):
+    document, seen = replace(DOCUMENT, more=[LISTED], turns=TURNS), set()
+    for seed in range(80):
+        first, second = turned(document, 3, short, random.Random(seed))
+        golds = [{q.question.instructions: q.question.options[q.gold][0] for q in side.questions} for side in (first, second)]
+        assert golds[0].keys() == golds[1].keys() and golds[0] and all(golds[0][name] != golds[1][name] for name in golds[0])
+        for side, gold in zip((first, second), golds, strict=True):
+            said = {"The van returns.": "true" if "comes again" in side.state else "false", "A lorry came.": "true" if "a lorry" in side.state else "false",
+                    "When?": "Friday" if "next month" in side.state else "Monday"}
+            assert gold == gold | {statement: answer for statement, answer in said.items() if statement in gold}
+            assert short or side.state.startswith("Dear team,")
+        seen |= golds[0].keys()
+    assert seen == {"When?", "The van returns.", "The van stays away.", "The van came.", "A lorry came."}
+
+
+def test_turns_that_disturb_each_other_are_not_taken_together():
+    document = replace(DOCUMENT, turns=TURNS)
+    taken = {frozenset(TURNS.index(turn) for turn in compatible(document, 9, random.Random(seed))) for seed in range(200)}
+    assert taken == {frozenset(each) for each in ((0, 1, 2), (0, 1, 3), (0, 2, 4), (0, 3, 4))}  # 2 and 3 overlap, and 4 leaves unclear what 1 turns
+
+
+def test_turns_stand_in_a_file_of_their_own_and_go_through_a_pack(tmp_path):
+    lists = [{"options": ["Monday", "Friday"], "asks": [{"q": "When?", "gold": "Monday"}, {"q": "And then?", "gold": "Friday"}]}]
+    scales = [{"levels": ["rude", "polite"], "asks": [{"q": "How polite?", "gold": 1}]}]
+    turns = [{"from": "van", "to": "lorry", "pairs": [0, 2], "unclear": [1]}, {"from": "Monday", "to": "Friday", "list": 0, "ask": 1, "gold": "Monday"},
+             {"from": "Dear", "to": "Oi", "scale": 0, "ask": 0, "gold": 0}]
+    rows = [{"id": "w-1", "turns": turns}, {"id": "w-1", "lists": lists, "scales": scales, "pairs": []}, {"id": "w-1", "state": STATE, "questions": {}}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    [found] = documents([tmp_path], dev=False)
+    assert found.turns == [Turn("van", "lorry", [0, 2], [1]), Turn("Monday", "Friday", [], more=[(1, "Monday")]), Turn("Dear", "Oi", [], more=[(2, 0)])]
+    pack.save(pack.Pack([], [found], {}, [], []), tmp_path / "p")
+    assert [(turn.before, [tuple(each) for each in turn.more]) for turn in pack.load(tmp_path / "p").written[0].turns] == [(turn.before, turn.more) for turn in found.turns]
 
 
 def test_lists_and_scales_become_questions(tmp_path):

@@ -21,7 +21,7 @@ from .prompts import Limits, PreparedRequest, Text, prepare
 from .rewording import noul_criteria, vary_levels
 from .statements import gathered, plainly, statements_of
 from .tasks import Example, Task
-from .written import Document, asked, asked_more, in_short, stated
+from .written import Document, asked, asked_more, in_short, stated, turned
 
 Unit = list[Example]
 ExampleBatch = tuple[list[Example], list[PreparedRequest]]
@@ -111,10 +111,14 @@ class Mix:
     # --- written documents ------------------------------------------------------------------------------------------
 
     def pair(self) -> Unit:
-        """A document as it is and after one of its edits, asked the same; or a document alone, or what of it decides some statements."""
+        """A document as it is and after one of its edits, asked the same; or two versions of it by turns; or a document alone, or what of it decides some statements."""
         rng, config, document = self.rng, self.config, self.rng.choice(self.written)
         names = rng.sample(list(document.questions), len(document.questions))
         known = bool(document.pairs)
+        if document.turns and rng.random() < config["turned_share"]:
+            short = rng.random() < config["snippet_share"]
+            same, sides = rng.random(), turned(document, rng.choice([1, 2, 3, 4]), short, rng)
+            return [replace(side, state=vary_state(side.state, random.Random(same))) for side in sides]
         if known and rng.random() < config["snippet_share"]:
             example = in_short(document, rng)
             return [replace(example, state=vary_state(example.state, rng))]

@@ -18,7 +18,7 @@ from pathlib import Path
 from .dev import DEV_ROWS, DEV_TASKS, development_rows
 from .overlap import KnownTexts
 from .tasks import Task, data_folder, heldout_tasks, training_tasks
-from .written import Document, Edit, Pair, documents
+from .written import Document, Edit, Pair, Turn, documents
 
 KEPT_ROWS = 200  # of every other task, for calibration
 
@@ -85,7 +85,8 @@ def load(path: Path) -> Pack:
 
 
 def document(raw: dict) -> Document:
-    return Document(raw["id"], raw["state"], raw["questions"], [Edit(**edit) for edit in raw["edits"]], [Pair(**pair) for pair in raw.get("pairs", [])], raw.get("more", []))
+    return Document(raw["id"], raw["state"], raw["questions"], [Edit(**edit) for edit in raw["edits"]], [Pair(**pair) for pair in raw.get("pairs", [])], raw.get("more", []),
+                    [Turn(**turn) for turn in raw.get("turns", [])])
 
 
 def main() -> None:

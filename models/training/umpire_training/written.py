@@ -1,4 +1,4 @@
-"""Written documents: states with questions in several wordings, small edits that flip answers, and pairs of statements of which one is true.
+"""Written documents: states with questions in several wordings, small edits that flip answers, pairs of statements of which one is true, and turns that make it the other one.
 
 Files of JSON lines (also .gz or .bz2) in the format of `written/README.md`; pairs may stand in files of their own, by the document's id. Documents whose number ends in 0, with their edits,
 are never trained on: `written-dev`.
@@ -39,6 +39,17 @@ class Pair:
 
 
 @dataclass
+class Turn:
+    """A change of the state after which the other statement of some pairs is the true one, or a question has another answer."""
+
+    before: str
+    after: str
+    pairs: list[int]  # numbers of the pairs that are turned round
+    unclear: list[int] = field(default_factory=list)  # pairs that this leaves without an answer
+    more: list[tuple[int, object]] = field(default_factory=list)  # (number of the question in `Document.more`, its answer afterwards)
+
+
+@dataclass
 class Document:
     id: str
     state: str
@@ -46,6 +57,7 @@ class Document:
     edits: list[Edit]
     pairs: list[Pair] = field(default_factory=list)
     more: list[dict] = field(default_factory=list)  # questions about the state as it is, with the `quotes` that decide; choices by `list`
+    turns: list[Turn] = field(default_factory=list)
 
     def edited(self, edit: Edit) -> str:
         return self.state.replace(edit.before, edit.after)
@@ -90,6 +102,17 @@ def pairs_of(row: dict) -> list[Pair]:
     return [Pair(pair["true"], pair["false"], quotes_of(pair)) for pair in row["pairs"]]
 
 
+def turns_of(row: dict, asked: dict) -> list[Turn]:
+    """asked: the row of the same document with the lists and scales that turns name"""
+    places = [(kind, number, ask) for kind in ("list", "scale") for number, each in enumerate(asked.get(f"{kind}s", [])) for ask in range(len(each["asks"]))]
+    found = []
+    for raw in row["turns"]:
+        kind = next((kind for kind in ("list", "scale") if kind in raw), None)
+        more = [(places.index((kind, raw[kind], raw["ask"])), raw["gold"])] if kind else []
+        found.append(Turn(raw["from"], raw["to"], raw.get("pairs", []), raw.get("unclear", []), more))
+    return found
+
+
 def files_of(source: Path) -> list[Path]:
     if source.is_file():
         return [source]
@@ -99,9 +122,11 @@ def files_of(source: Path) -> list[Path]:
 def documents(sources: list[Path], dev: bool) -> list[Document]:
     rows = [row for source in sources for path in files_of(source) for row in read_rows(path)]
     pairs = {row["id"]: pairs_of(row) for row in rows if "pairs" in row}
-    more = {row["id"]: more_of(row) for row in rows if "lists" in row}
+    lists = {row["id"]: row for row in rows if "lists" in row}
+    more = {name: more_of(row) for name, row in lists.items()}
+    turns = {row["id"]: turns_of(row, lists.get(row["id"], {})) for row in rows if "turns" in row}
     found = [Document(row["id"], row["state"], row["questions"], [Edit(edit["from"], edit["to"], edit["gold"]) for edit in row.get("edits", [])],
-                      pairs.get(row["id"], []), more.get(row["id"], [])) for row in rows if "state" in row]
+                      pairs.get(row["id"], []), more.get(row["id"], []), turns.get(row["id"], [])) for row in rows if "state" in row]
     return [each for each in found if is_kept(each) == dev]
 
 
@@ -145,3 +170,60 @@ def in_short(document: Document, rng: random.Random) -> Example:
         return Example(snippet(document.state, [quote for raw in questions for quote in raw["quotes"]]), asked_more(questions), TASK)
     pairs = rng.sample(document.pairs, min(len(document.pairs), rng.choice([1, 1, 2, 3, 4])))
     return Example(snippet(document.state, [quote for pair in pairs for quote in pair.quotes]), stated(pairs, rng), TASK)
+
+
+def turned(document: Document, most: int, short: bool, rng: random.Random) -> list[Example]:
+    """Two versions of a document, each with those of some turns that the other is without, asked the same: all answers differ, so
+    nobody can know them who knows the questions alone.
+
+    most: turns at most; short: the sentences alone that decide
+    """
+    taken = compatible(document, most, rng)
+    state = document.state
+    if short:
+        quotes = [quote for turn in taken for number in turn.pairs for quote in document.pairs[number].quotes]
+        quotes += [quote for turn in taken for number, _ in turn.more for quote in document.more[number]["quotes"]]
+        part = snippet(state, [*quotes, *(turn.before for turn in taken)])
+        state = part if all(turn.before in part for turn in taken) else state
+    first = [rng.random() < 0.5 for _ in taken]
+    return [Example(changed(state, taken, applied), about_turns(document, taken, applied, rng), TASK) for applied in (first, [not each for each in first])]
+
+
+def compatible(document: Document, most: int, rng: random.Random) -> list[Turn]:
+    """Some turns that change different places, none of them an answer of another"""
+    taken: list[Turn] = []
+    for turn in rng.sample(document.turns, len(document.turns)):
+        if len(taken) < most and not any(disturb(document.state, turn, other) for other in taken):
+            taken.append(turn)
+    return taken
+
+
+def disturb(state: str, one: Turn, other: Turn) -> bool:
+    begin, start = state.index(one.before), state.index(other.before)
+    overlap = begin < start + len(other.before) and start < begin + len(one.before)
+    same = {*one.pairs, *one.unclear} & {*other.pairs, *other.unclear} or {number for number, _ in one.more} & {number for number, _ in other.more}
+    return overlap or bool(same)
+
+
+def changed(state: str, turns: list[Turn], applied: list[bool]) -> str:
+    """The state with the turns that apply, from its end on: what one puts there is no place for another."""
+    for turn, applies in sorted(zip(turns, applied), key=lambda each: -state.find(each[0].before)):
+        place = state.find(turn.before)
+        if applies and place >= 0:
+            state = state[:place] + turn.after + state[place + len(turn.before):]
+    return state
+
+
+def about_turns(document: Document, turns: list[Turn], applied: list[bool], rng: random.Random) -> list[Labelled]:
+    found = []
+    for turn, applies in zip(turns, applied):
+        evidence = (turn.after,) if applies else None
+        for number in turn.pairs:
+            pair = document.pairs[number]
+            for statement, truth in ((pair.true, not applies), (pair.false, applies)):
+                found.append(replace(noul(statement, truth, TASK), evidence=evidence or tuple(pair.quotes)))
+        for number, gold in turn.more:
+            raw = document.more[number]
+            [labelled] = asked_more([{**raw, "gold": gold} if applies else raw])
+            found.append(replace(labelled, evidence=evidence or labelled.evidence))
+    return rng.sample(found, len(found))
