@@ -18,6 +18,7 @@ from pathlib import Path
 from .dev import DEV_ROWS, DEV_TASKS, development_rows
 from .overlap import KnownTexts
 from .tasks import Task, data_folder, heldout_tasks, training_tasks
+from .word_turns import with_word_turns
 from .written import Document, Edit, Pair, Turn, documents
 
 KEPT_ROWS = 200  # of every other task, for calibration
@@ -64,7 +65,7 @@ def build(data: Path, extra: list[Path], written: list[Path], limit: int, heldou
     print(f"{len(tasks)} tasks, {rows - removed} rows; {removed} left out, too close to one of {len(known)} texts that are measured on")
     for task in heldout:
         task.rows = task.rows[:heldout_rows]
-    return Pack(tasks, documents(written, dev=False), dev, written_dev, heldout)
+    return Pack(tasks, with_word_turns(documents(written, dev=False)), dev, written_dev, heldout)
 
 
 def save(pack: Pack, path: Path) -> None:
